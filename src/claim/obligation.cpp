@@ -158,16 +158,18 @@ struct Decide {
     if (found.elements != 0 && !found.fault && found.reason.empty())
       report.detail =
           std::to_string(found.right) + " of " + std::to_string(found.elements) + " elements right";
-    if (found.fault) report.detail = found.fault->text;
+    if (found.fault) report.detail = std::string(name_of(found.fault->kind)) + ": " + found.fault->text;
     if (hold.expectations.empty() && found.verdict == FlowVerdict::proved)
-      report.detail = "each byte is written before it is read, and a barrier is between them";
+      report.detail = "no race and no fault; no result was asked for";
+    for (std::string const& part : found.left_out) report.domain += "; not checked: " + part;
+    for (std::string const& part : found.assumed) report.domain += "; assumed: " + part;
     report.basis = Support::measured;  // gpu/evidence/h100-flow.json
     if (found.verdict == FlowVerdict::proved)
       report.found = Proved{};
     else if (found.verdict == FlowVerdict::unknown)
       report.found = Unknown{found.reason}, report.detail = not_decided;
     else
-      report.found = Refuted{found.fault   ? found.fault->text
+      report.found = Refuted{found.fault   ? report.detail
                              : found.first ? found.first->element + " is not what is expected"
                                            : "elements that are not written, or not expected",
                              {}};

@@ -1,7 +1,10 @@
-// One block of a kernel, executed: warps one after the other, from barrier to barrier.
+// One block of a kernel, executed: warps in one order, each from barrier to barrier.
 #pragma once
 
+#include "barriers.hpp"
 #include "kernel.hpp"
+#include "mbarriers.hpp"
+#include "proxies.hpp"
 #include "races.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
@@ -10,6 +13,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -17,13 +22,30 @@ namespace swizproof::flow_detail {
 /// True if a mask of lanes has this one.
 [[nodiscard]] inline bool takes_part(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
+/// An order of the warps: those that can go on run in it. `eager`: after each of them the first one is tried again.
+struct WarpOrder {
+  std::vector<unsigned> warps{};
+  bool eager = false;
+};
+
 class BlockRun {
  public:
-  BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names);
+  /// `without`: an instruction that is not executed; none if it is no instruction.
+  BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
+           std::uint32_t without = ~0U);
   /// Executes it. Throws FlowConflict and FlowRefused.
-  void run();
+  void run(WarpOrder const& order = {});
+  /// Why the launch is not well synchronised: what was executed is one pairing of several.
+  [[nodiscard]] std::optional<FlowConflict> const& not_well_synchronised() const {
+    return faults_.not_well_synchronised();
+  }
   [[nodiscard]] Bytes const& global() const { return global_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// Parts that an answer for every order does not cover, and readings of the PTX ISA that it depends on.
+  [[nodiscard]] std::set<std::string> const& left_out() const { return left_out_; }
+  [[nodiscard]] std::set<std::string> const& assumed() const { return assumed_; }
+  /// Instructions that were executed, at least once.
+  [[nodiscard]] std::set<std::uint32_t> executed() const;
 
  private:
   using Lanes = std::array<Word, 32>;
@@ -41,6 +63,9 @@ class BlockRun {
     std::vector<Word> registers{};
     bool waits = false;
     bool passed = false;  ///< a barrier that it has waited at: the instruction is over
+    bool yields = false;  ///< it has read a flag again: the others run
+    bool ended = false;
+    std::vector<std::uint32_t> counts{};  ///< executions of each instruction
     // wgmma
     std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
     /// A register that a wgmma uses which is not complete: its group and instruction, and if it is an accumulator or a part of A.
@@ -53,25 +78,6 @@ class BlockRun {
     std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
     bool fenced = false;
   };
-  struct Barrier {
-    std::vector<unsigned> arrived{}, waiting{};  ///< threads, warps
-    unsigned expected = 0;                       ///< threads; 0: all of the block that are left
-  };
-  /// The barrier of the cluster, as one block has it.
-  struct ClusterBarrier {
-    std::vector<unsigned> arrived{}, givers{};  ///< threads; those whose memory it orders
-    std::vector<std::uint64_t> phase_of{};      ///< of each thread: 1 + the phase that it has arrived at
-    std::uint64_t phase = 0;
-    Clocks::Moments complete{};
-  };
-  struct PhaseBarrier {
-    std::uint32_t count = 0, pending = 0;
-    std::uint64_t phase = 0;
-    std::int64_t bytes = 0;  ///< that copies have still to write in this phase
-    unsigned slot = 0;       ///< number of its clock
-    std::vector<unsigned> arrived{};
-    Clocks::Moments complete{};
-  };
   /// A box of a tensor map that a copy moves, and where it is, the outermost coordinate first.
   struct Box {
     FlowArray const& array;
@@ -83,29 +89,58 @@ class BlockRun {
     Warp& warp;
     std::uint32_t index;  ///< of the instruction
     ptx::Instruction const& in;
-    Handler handler;
+    Decoded const& decoded;
     program::LoweredInstruction const& lowered;
     std::uint32_t mask;  ///< lanes that execute it
   };
 
-  // flow_block.cpp: control
+  // block.cpp: control
   void start_warps();
+  void run_warps(WarpOrder const& order);
+  bool run_round(WarpOrder const& order);
+  void end();
   bool run_warp(Warp& warp);
   bool run_path(Warp& warp);
   void branch(Warp& warp);
   bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);
+  [[noreturn]] void trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const;
+  bool skip(Now const& now);
+  [[noreturn]] void too_many_steps(Warp const& warp) const;
+
+  // synchronisation.cpp: barriers, mbarriers, fences
   bool barrier(Now const& now);
-  void release_barriers();
+  void release(std::vector<unsigned> const& warps);
+  void end_warp(Warp& warp);
   void warp_barrier(Now const& now);
+  void check_members(Now const& now, ptx::Operand const& mask);
   bool cluster_barrier(Now const& now);
-  void proxy_fence(Now const& now);
   void end_cluster_phase();
+  void proxy_fence(Now const& now);
+  void memory_fence(Now const& now);
+  void mbarrier_fence(Now const& now);
   bool mbarrier(Now const& now);
-  void count_arrival(PhaseBarrier& b, Now const& now, unsigned lane, std::uint32_t count);
-  void end_phase(PhaseBarrier& b);
+  void mbarrier_memory(Now const& now, std::uint64_t address, unsigned lane, bool live);
   bool wait_phase(Now const& now);
+  [[nodiscard]] bool retries(Now const& now) const;
+  void take_flag(Now const& now, std::uint64_t address, unsigned lane);
+  void give_flag(Now const& now, std::uint64_t address, unsigned lane);
+  [[nodiscard]] Toucher toucher(Now const& now, unsigned lane, std::uint32_t group = 0,
+                                unsigned as = ~0U) const {
+    return {thread(now.warp, lane), now.index, group, as, now.warp.counts[now.index], now.decoded.strong};
+  }
+  [[nodiscard]] FlowTouch touch(Now const& now, unsigned lane, bool warp = false) const {
+    return {now.index, now.warp.counts[now.index], thread(now.warp, lane), warp};
+  }
+  [[nodiscard]] MbarrierOperation operation(Now const& now, unsigned lane) const {
+    return {thread(now.warp, lane), touch(now, lane), now.decoded.has("relaxed")};
+  }
+  [[noreturn]] void fault(FlowFaultKind kind, FlowTouch const& by, std::string_view rule,
+                          std::string text) const {
+    throw FlowConflict{kind, std::move(text), by, {}, rule, {}, {}, false};
+  }
+  [[nodiscard]] unsigned live_warps() const;
   [[nodiscard]] unsigned thread(Warp const& warp, unsigned lane) const { return warp.number * 32 + lane; }
   [[nodiscard]] std::uint32_t truth_mask(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
                                          std::uint32_t line, char const* what) const;
@@ -113,7 +148,7 @@ class BlockRun {
     throw FlowRefused{std::move(text), line};
   }
 
-  // flow_steps.cpp: steps and operands
+  // steps.cpp: steps and operands
   void steps(Now const& now);
   Word apply(program::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
   Word named_step(program::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
@@ -130,7 +165,7 @@ class BlockRun {
     return warp.registers[std::size_t{r} * 32 + lane];
   }
 
-  // flow_access.cpp: memory
+  // memory_access.cpp: memory
   void load(Now const& now);
   void store(Now const& now);
   std::uint64_t param_address(Now const& now, ptx::Operand const& where, unsigned lane);
@@ -149,28 +184,25 @@ class BlockRun {
   void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                     unsigned lane, char const* verb) const;
 
-  // flow_bulk.cpp: bulk copies
+  // bulk_copy.cpp: bulk copies
   void bulk_copy(Now const& now);
   void bulk_store(Now const& now);
   void bulk_load_bytes(Now const& now);
   void bulk_store_bytes(Now const& now);
   std::uint64_t bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t global);
   void bulk_groups(Now const& now);
-  PhaseBarrier& bulk_barrier(Now const& now, ptx::Operand const& where, unsigned lane);
+  unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane);
   [[nodiscard]] Box box_of(Now const& now, ptx::Operand const& from, unsigned lane);
   template <class Fn>
   void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn);
   Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                   Toucher const& by);
   Word read_source(Now const& now, std::uint64_t address, Toucher const& by);
-  static void write_async(Bytes& to, std::uint64_t address, Toucher const& by, Word const& value);
-  /// The clocks of what the stores of a thread read and write.
-  [[nodiscard]] unsigned unit_of_store(unsigned t) const {
-    return kernel_.threads + most_mbarriers + kernel_.warps() + t;
-  }
-  [[nodiscard]] unsigned unit_of_written(unsigned t) const { return unit_of_store(t) + kernel_.threads; }
+  void write_async(program::Space space, std::uint64_t address, Toucher const& by, Word const& value);
+  void need_proxy_fence(program::Space space, Cell::Access const& first, Toucher const& by,
+                        std::uint64_t address, char const* verb, char const* verb_of_first);
 
-  // flow_async.cpp: wgmma
+  // wgmma.cpp: wgmma
   void wgmma(Now const& now);
   void check_wgmma(Now const& now, bool registers);
   void wgmma_groups(Now const& now);
@@ -184,11 +216,8 @@ class BlockRun {
                                                 unsigned first, unsigned rows, unsigned depth,
                                                 std::string_view type);
   void read_by_wgmma(Now const& now, std::uint64_t address, unsigned bytes, Word& out);
-  [[nodiscard]] unsigned unit_of(Warp const& warp) const {
-    return kernel_.threads + most_mbarriers + warp.number;
-  }
 
-  // flow_data.cpp: values of the warp
+  // warp_values.cpp: values of the warp
   void real(Now const& now);
   void compare(Now const& now);
   Name real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes);
@@ -205,21 +234,30 @@ class BlockRun {
   FlowKernel const& kernel_;
   std::array<std::uint32_t, 3> number_;
   Names& names_;
+  std::uint32_t without_;
+  Units units_;
+  Faults faults_{};
   Clocks clocks_;
   AsyncGroups groups_;
-  ProxyFences fences_, global_fences_;  ///< of shared and of global memory
+  ProxyFences fences_, global_fences_;  ///< of shared memory, of global memory
   Bytes shared_, global_;
   std::vector<Bytes> local_;
   std::vector<Warp> warps_{};
   std::vector<Word> temporaries_{};
-  std::map<std::uint64_t, Barrier> barriers_{};
-  ClusterBarrier cluster_{};
-  std::map<std::uint64_t, PhaseBarrier> phase_barriers_{};
+  NamedBarriers barriers_;
+  ClusterBarrier cluster_;
+  Mbarriers mbarriers_;
+  /// A strong store that a strong load may read: what is ordered before it, if it releases.
+  std::map<std::uint64_t, std::optional<Clocks::Arrival>> flags_{};
+  std::vector<std::optional<Clocks::Arrival>> fenced_{};  ///< of each thread, its last fence
+  std::vector<std::vector<Clocks::Arrival>> acquired_{};  ///< what it has read, and a fence orders
   std::vector<std::vector<std::uint32_t>>
-      bulk_groups_{};   ///< of each thread: its clock of stores at each commit
-  unsigned slots_ = 0;  ///< mbarriers that were initialised
+      bulk_groups_{};  ///< of each thread: its clock of stores at each commit
+  std::set<std::string> left_out_{}, assumed_{};
+  std::set<std::uint32_t> retrying_{};  ///< waits that were looked at
   std::uint64_t steps_ = 0;
   std::uint32_t registers_ = 0;
+  Name uninitialised_ = 0;
 };
 
 }  // namespace swizproof::flow_detail

@@ -17,33 +17,49 @@ constexpr std::uint64_t bulk_unit = 16;  ///< bytes: plain copies have multiples
 
 }  // namespace
 
-/// Bytes that a unit of the async proxy reads: a thread that wrote them needs fence.proxy.async behind it.
+/// An ordinary access, and then one of the async proxy to the same byte: a proxy fence has to be between them (proxies.hpp).
+void BlockRun::need_proxy_fence(program::Space space, Cell::Access const& first, Toucher const& by,
+                                std::uint64_t address, char const* verb, char const* verb_of_first) {
+  if (!units_.generic(first.doer)) return;
+  bool const in_shared = space == program::Space::shared;
+  std::uint32_t const when = first.group == 0 ? first.clock : groups_.done(first.doer, first.group - 1);
+  if ((in_shared ? fences_ : global_fences_).between(first.doer, when, by.thread, clocks_)) return;
+  if (!faults_.would_keep(FlowFaultKind::fence, true)) return;
+  char const* const fence = in_shared ? "fence.proxy.async.shared::cta" : "fence.proxy.async.global";
+  FlowLine const at = kernel_.line(first.line);
+  faults_.add(
+      {FlowFaultKind::fence,
+       fmt::format("{} {} {}, which {} {}: no fence.proxy.async is between them", units_.who(by.doer()), verb,
+                   (in_shared ? shared_ : global_).place(address), units_.who(first.doer), verb_of_first),
+       Bytes::touch(by),
+       Bytes::touch(first),
+       isa::async_proxy,
+       fmt::format("{} by {}, behind PTX line {} and before the barrier that orders it before this", fence,
+                   units_.who(first.doer), at.ptx_line),
+       {},
+       true});
+}
+
+/// Bytes that a unit of the async proxy reads.
 Word BlockRun::read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                           Toucher const& by) {
   Word out;
-  bool const in_shared = space == program::Space::shared;
+  bool const in_shared = space == program::Space::shared, checks = kernel_.launch.proxy != FlowProxy::off;
   for (unsigned i = 0; i < bytes; ++i) {
-    Cell const& c = (in_shared ? shared_ : global_).read(address + i, by);
-    std::uint32_t const when = c.group == 0 ? c.clock : groups_.done(c.thread, c.group - 1);
-    ProxyFences const& fences = in_shared ? fences_ : global_fences_;
-    if (c.thread < kernel_.threads && !fences.between(c.thread, when, by.thread, clocks_)) {
-      if (fences.by_another(c.thread, when, by.thread, clocks_))
-        refuse(now.index,
-               fmt::format("of what thread {} has written, fence.proxy.async is executed by neither "
-                           "this thread nor that which reads it: if that is enough is not modelled",
-                           c.thread));
-      throw FlowConflict{
-          fmt::format("{} reads {}, which thread {} has written: no fence.proxy.async is between them",
-                      shared_.who(by.doer()),
-                      in_shared ? fmt::format("byte 0x{:x} of shared memory", address + i)
-                                : kernel_.element_at(address + i),
-                      c.thread),
-          {now.index, c.line}};
+    Cell const* const c = (in_shared ? shared_ : global_).read(address + i, by);
+    if (c == nullptr) {
+      out.part[i] = uninitialised_ * 8 + i, out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+      continue;
     }
-    if (c.part == 0)
-      out.number |= std::uint64_t{c.number} << 8 * i;
+    if (checks) {
+      need_proxy_fence(space, c->writer, by, address + i, "reads", "has written");
+      for (Cell::Access const& w : c->others)
+        need_proxy_fence(space, w, by, address + i, "reads", "has written");
+    }
+    if (c->part == 0)
+      out.number |= std::uint64_t{c->number} << 8 * i;
     else
-      out.part[i] = names_.moved(c.part / 8, c.line, now.index) * 8 + c.part % 8,
+      out.part[i] = names_.moved(c->part / 8, c->writer.line, now.index) * 8 + c->part % 8,
       out.named = static_cast<std::uint8_t>(out.named | 1U << i);
   }
   return out;
@@ -56,16 +72,47 @@ Word BlockRun::read_source(Now const& now, std::uint64_t address, Toucher const&
   return element_byte(now, address);
 }
 
-void BlockRun::write_async(Bytes& to, std::uint64_t address, Toucher const& by, Word const& value) {
+/// A byte that a unit of the async proxy writes.
+void BlockRun::write_async(program::Space space, std::uint64_t address, Toucher const& by,
+                           Word const& value) {
+  Bytes& to = space == program::Space::shared ? shared_ : global_;
+  if (Cell const* const c = kernel_.launch.proxy == FlowProxy::off ? nullptr : to.known(address);
+      c != nullptr) {
+    if (c->written) {
+      need_proxy_fence(space, c->writer, by, address, "writes", "has written");
+      for (Cell::Access const& w : c->others)
+        need_proxy_fence(space, w, by, address, "writes", "has written");
+    }
+    if (kernel_.launch.proxy == FlowProxy::strict)
+      for (Cell::Access const& r : c->readers) need_proxy_fence(space, r, by, address, "writes", "has read");
+  }
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
 }
 
-/// The mbarrier of a load, and the unit that copies for it.
-BlockRun::PhaseBarrier& BlockRun::bulk_barrier(Now const& now, ptx::Operand const& where, unsigned lane) {
-  PhaseBarrier& b = phase_barriers_[address(now, where, lane)];
-  if (b.count == 0) refuse(now.index, "the mbarrier is not initialised");
-  clocks_.tick(kernel_.threads + b.slot);
-  return b;
+/// The unit that copies for the mbarrier of a load. Its initialisation needs a fence before: it is one of the generic proxy.
+unsigned BlockRun::bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
+  unsigned const unit = units_.copy(mbarriers_.copy_begins(where, operation(now, lane), clocks_));
+  clocks_.tick(unit);
+  Mbarriers::Origin const& from = mbarriers_.origin(where);
+  unsigned const t = thread(now.warp, lane);
+  bool const fenced = from.fence != 0 && clocks_.ordered(from.thread, from.fence, t);
+  if (fenced || kernel_.launch.proxy != FlowProxy::strict ||
+      fences_.between(from.thread, from.clock, t, clocks_))
+    return unit;
+  faults_.add(
+      {FlowFaultKind::fence,
+       fmt::format("a bulk copy of thread {} uses the mbarrier at 0x{:x}, which thread {} has "
+                   "initialised: no fence.mbarrier_init or fence.proxy.async is between them",
+                   t, where, from.thread),
+       touch(now, lane),
+       from.touch,
+       isa::async_proxy,
+       fmt::format("fence.mbarrier_init.release.cluster by thread {}, behind PTX line {} and before the "
+                   "barrier",
+                   from.thread, kernel_.line(from.touch.line).ptx_line),
+       {},
+       true});
+  return unit;
 }
 
 /// The tensor map and the coordinates, the innermost first, of a copy: a box, outermost first.
@@ -96,11 +143,10 @@ void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uin
   unsigned const each = a.bits / 8;
   std::uint32_t const line_bytes = a.box.back() * each;
   if (shared % tma_destination != 0)
-    throw FlowConflict{
-        fmt::format("the TMA {} a box {} 0x{:x}, which is no multiple of {}",
-                    now.handler == Handler::bulk_copy ? "writes" : "reads",
-                    now.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination),
-        {now.index}};
+    fault(FlowFaultKind::misaligned, touch(now, lane), isa::copies,
+          fmt::format("the TMA {} a box {} 0x{:x}, which is no multiple of {}",
+                      now.decoded.handler == Handler::bulk_copy ? "writes" : "reads",
+                      now.decoded.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination));
   std::uint64_t lines = 1;
   for (std::size_t d = 0; d + 1 < a.box.size(); ++d) lines *= a.box[d];
   std::uint64_t const end = shared + (lines - 1) * tma_pitch(a.mode, line_bytes) + line_bytes;
@@ -135,17 +181,17 @@ void BlockRun::bulk_copy(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     Box const box = box_of(now, now.in.operands[1], lane);
-    PhaseBarrier& b = bulk_barrier(now, now.in.operands[2], lane);
-    unsigned const unit = kernel_.threads + b.slot;
-    Toucher const by{thread(now.warp, lane), now.index, 0, unit};
+    std::uint64_t const where = address(now, now.in.operands[2], lane);
+    unsigned const unit = bulk_barrier(now, where, lane);
+    Toucher const by = toucher(now, lane, 0, unit);
     each_byte(now, lane, box, address(now, now.in.operands[0], lane),
               [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
-                write_async(shared_, shared, by, global ? read_source(now, *global, by) : plain(0));
+                write_async(program::Space::shared, shared, by,
+                            global ? read_source(now, *global, by) : plain(0));
               });
     std::uint64_t bytes = box.array.bits / 8;
     for (std::uint32_t const n : box.array.box) bytes *= n;
-    b.bytes -= static_cast<std::int64_t>(bytes);
-    end_phase(b);
+    mbarriers_.copied(where, bytes, unit, clocks_);
   }
 }
 
@@ -155,11 +201,12 @@ void BlockRun::bulk_store(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
     Box const box = box_of(now, now.in.operands[0], lane);
-    Toucher const reads{t, now.index, 0, unit_of_store(t)}, writes{t, now.index, 0, unit_of_written(t)};
+    Toucher const reads = toucher(now, lane, 0, units_.store_reads(t)),
+                  writes = toucher(now, lane, 0, units_.store_writes(t));
     each_byte(now, lane, box, address(now, now.in.operands[1], lane),
               [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
                 if (!global) return;
-                write_async(global_, *global, writes,
+                write_async(program::Space::global, *global, writes,
                             read_async(now, program::Space::shared, shared, 1, reads));
               });
   }
@@ -170,10 +217,9 @@ std::uint64_t BlockRun::bulk_size(Now const& now, unsigned lane, std::uint64_t s
   std::uint64_t const bytes = number(now, now.in.operands[2], lane, "the size") & 0xffffffffU;
   for (std::uint64_t const x : {shared, global, bytes})
     if (x % bulk_unit != 0)
-      throw FlowConflict{
-          fmt::format("a bulk copy of thread {} has 0x{:x} as address or size, which is no multiple of {}",
-                      thread(now.warp, lane), x & 0xffffffffffU, bulk_unit),
-          {now.index}};
+      fault(FlowFaultKind::misaligned, touch(now, lane), isa::copies,
+            fmt::format("a bulk copy of thread {} has 0x{:x} as address or size, which is no multiple of {}",
+                        thread(now.warp, lane), x & 0xffffffffffU, bulk_unit));
   if (bytes == 0) return 0;
   for (std::uint64_t const i : {std::uint64_t{0}, bytes - 1}) {
     check_bounds(now, program::Space::shared, shared + i, 1, lane, "copies to or from");
@@ -189,12 +235,12 @@ void BlockRun::bulk_load_bytes(Now const& now) {
     std::uint64_t const to = address(now, now.in.operands[0], lane),
                         from = address(now, now.in.operands[1], lane);
     std::uint64_t const bytes = bulk_size(now, lane, to, from);
-    PhaseBarrier& b = bulk_barrier(now, now.in.operands[3], lane);
-    Toucher const by{thread(now.warp, lane), now.index, 0, kernel_.threads + b.slot};
+    std::uint64_t const where = address(now, now.in.operands[3], lane);
+    unsigned const unit = bulk_barrier(now, where, lane);
+    Toucher const by = toucher(now, lane, 0, unit);
     for (std::uint64_t i = 0; i < bytes; ++i)
-      write_async(shared_, to + i, by, read_source(now, from + i, by));
-    b.bytes -= static_cast<std::int64_t>(bytes);
-    end_phase(b);
+      write_async(program::Space::shared, to + i, by, read_source(now, from + i, by));
+    mbarriers_.copied(where, bytes, unit, clocks_);
   }
 }
 
@@ -206,9 +252,11 @@ void BlockRun::bulk_store_bytes(Now const& now) {
     std::uint64_t const to = address(now, now.in.operands[0], lane),
                         from = address(now, now.in.operands[1], lane);
     std::uint64_t const bytes = bulk_size(now, lane, from, to);
-    Toucher const reads{t, now.index, 0, unit_of_store(t)}, writes{t, now.index, 0, unit_of_written(t)};
+    Toucher const reads = toucher(now, lane, 0, units_.store_reads(t)),
+                  writes = toucher(now, lane, 0, units_.store_writes(t));
     for (std::uint64_t i = 0; i < bytes; ++i)
-      write_async(global_, to + i, writes, read_async(now, program::Space::shared, from + i, 1, reads));
+      write_async(program::Space::global, to + i, writes,
+                  read_async(now, program::Space::shared, from + i, 1, reads));
   }
 }
 
@@ -216,9 +264,9 @@ void BlockRun::bulk_store_bytes(Now const& now) {
 void BlockRun::bulk_groups(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    unsigned const t = thread(now.warp, lane), reads = unit_of_store(t), writes = unit_of_written(t);
+    unsigned const t = thread(now.warp, lane), reads = units_.store_reads(t), writes = units_.store_writes(t);
     std::vector<std::uint32_t>& groups = bulk_groups_[t];
-    if (now.in.opcode.has("commit_group")) {
+    if (now.decoded.has("commit_group")) {
       groups.push_back(clocks_.now(reads));
       clocks_.tick(reads), clocks_.tick(writes);
       continue;
@@ -227,8 +275,8 @@ void BlockRun::bulk_groups(Now const& now) {
     if (groups.size() <= pending) continue;
     auto moments = std::make_shared<std::vector<std::uint32_t>>(clocks_.size(), 0);
     (*moments)[reads] = groups[groups.size() - pending - 1];
-    if (!now.in.opcode.has("read")) (*moments)[writes] = (*moments)[reads];
-    clocks_.take(moments, t);
+    if (!now.decoded.has("read")) (*moments)[writes] = (*moments)[reads];
+    clocks_.take({moments, moments}, t);
   }
 }
 

@@ -11,24 +11,45 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-using program::Opcode;
 using program::Space;
+
+std::vector<std::string_view> words_of(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0; from <= opcode.size();) {
+    std::size_t const dot = std::min(opcode.find('.', from), opcode.size());
+    parts.push_back(opcode.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return parts;
+}
 
 template <std::size_t N>
 bool one_of(std::string_view word, std::string_view const (&words)[N]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-/// Opcodes besides those of integers whose steps compute the result on integers and bytes.
-constexpr std::string_view stepped[] = {"mov", "setp", "selp", "cvta", "activemask"};
-/// Those whose steps do not.
-constexpr std::string_view not_stepped[] = {"dp4a", "dp2a"};
-constexpr std::string_view without_effect[] = {"membar",    "fence",        "prefetch",   "prefetchu",
-                                               "nanosleep", "pmevent",      "setmaxnreg", "griddepcontrol",
-                                               "discard",   "applypriority"};
+Space state_space(Decoded const& d) {
+  for (std::string_view const p : d.parts) {
+    if (p == "shared" || p == "shared::cta") return Space::shared;
+    if (p == "global") return Space::global;
+    if (p == "const") return Space::constant;
+    if (p == "local") return Space::local;
+    if (p.starts_with("param")) return Space::param;
+  }
+  return Space::generic;
+}
+
+/// Opcodes whose steps compute the result on integers and bytes.
+constexpr std::string_view stepped[] = {
+    "mov",  "and",  "or",   "xor",  "not",   "shl",   "shr",   "shf",   "lop3",       "bfe",   "bfi",
+    "prmt", "popc", "clz",  "brev", "bfind", "setp",  "selp",  "cvta",  "div",        "rem",   "min",
+    "max",  "abs",  "slct", "fns",  "bmsk",  "szext", "mul24", "mad24", "activemask", "sad",   "cnot",
+    "rcp",  "sqrt", "sin",  "cos",  "ex2",   "lg2",   "tanh",  "set",   "testp",      "rsqrt", "copysign"};
+constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "nanosleep", "pmevent",
+                                               "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
 
-Handler async_handler(Opcode const& d) {
+Handler async_handler(Decoded const& d) {
   if (d.has("bulk") || d.has("mbarrier")) return Handler::refused;
   if (d.has("commit_group")) return Handler::commit;
   if (d.has("wait_group") || d.has("wait_all")) return Handler::wait;
@@ -37,7 +58,7 @@ Handler async_handler(Opcode const& d) {
 }
 
 /// Bulk copies between global memory and the block's own shared memory. Their other forms have other words: multicast, im2col, gather.
-Handler bulk_handler(Opcode const& d) {
+Handler bulk_handler(Decoded const& d) {
   constexpr std::string_view known[] = {"cp",
                                         "async",
                                         "bulk",
@@ -76,15 +97,15 @@ bool is_asynchronous(Handler h) {
   return h == Handler::wgmma || (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 
-Handler wgmma_handler(Opcode const& d) {
+Handler wgmma_handler(Decoded const& d) {
   if (d.has("fence")) return Handler::wgmma_fence;
   if (d.has("commit_group")) return Handler::wgmma_commit;
   if (d.has("wait_group")) return Handler::wgmma_wait;
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
 }
 
-Handler handler_of(Opcode const& d) {
-  std::string_view const op = d.name;
+Handler handler_of(Decoded const& d) {
+  std::string_view const op = d.parts[0];
   if (op == "cp" && d.has("bulk")) return bulk_handler(d);
   if (d.has("shared::cluster") && op != "fence") return Handler::refused;
   if (op == "ld" || op == "ldu") return Handler::load;
@@ -107,15 +128,41 @@ Handler handler_of(Opcode const& d) {
   if (op == "mbarrier") return Handler::mbarrier;
   if (op == "wgmma") return wgmma_handler(d);
   if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
-  if (op == "setp" && d.type.kind == 'f') return Handler::compare;
-  if (one_of(op, arithmetic)) return d.type.kind == 'f' ? Handler::real : Handler::steps;
+  if (op == "fence" && d.has("mbarrier_init")) return Handler::mbarrier_fence;
+  if (op == "fence" || op == "membar") return Handler::memory_fence;
+  if (op == "trap") return Handler::trap;
+  if (op == "setp" && d.kind == 'f') return Handler::compare;
+  if (one_of(op, arithmetic)) return d.kind == 'f' ? Handler::real : Handler::steps;
   if (one_of(op, without_effect)) return Handler::nothing;
-  bool const steps =
-      one_of(op, stepped) || (program::depends_on_operands_alone(op) && !one_of(op, not_stepped));
-  return steps ? Handler::steps : Handler::refused;
+  return one_of(op, stepped) ? Handler::steps : Handler::refused;
+}
+
+Decoded decoded_of(std::string_view opcode) {
+  Decoded d;
+  d.parts = words_of(opcode);
+  d.space = state_space(d);
+  std::string_view const type = d.parts.back();
+  if (format_of(type) != Format::integer) d.kind = 'f';
+  if (type.size() >= 2 && (type[0] == 'b' || type[0] == 's' || type[0] == 'u') && type[1] >= '0' &&
+      type[1] <= '9')
+    d.kind = type[0];
+  for (unsigned const bits : {8U, 16U, 32U, 64U, 128U})
+    if (type.size() >= 2 && type.substr(1) == std::to_string(bits)) d.bits = bits;
+  if (type == "bf16") d.bits = 16;
+  if (type == "f16x2" || type == "bf16x2" || type == "tf32") d.bits = 32;
+  for (std::string_view const p : d.parts)
+    if (p == "v2" || p == "v4" || p == "v8") d.lanes = static_cast<unsigned>(p[1] - '0');
+  d.handler = handler_of(d);
+  d.strong = (d.handler == Handler::load || d.handler == Handler::store) &&
+             (d.has("volatile") || d.has("relaxed") || d.has("acquire") || d.has("release") || d.has("mmio"));
+  return d;
 }
 
 }  // namespace
+
+bool Decoded::has(std::string_view part) const {
+  return std::find(parts.begin(), parts.end(), part) != parts.end();
+}
 
 FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given)
     : module(in_module),
@@ -128,19 +175,19 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
   if (!program.refused.empty()) throw FlowRefused{program.refused};
   for (program::Block const& b : program.blocks)
     if (b.goes_on) throw FlowRefused{"indirect branches (brx.idx) are not executed"};
-  find_handlers();
+  decode();
   place_symbols();
   take_params();
 }
 
-void FlowKernel::find_handlers() {
+void FlowKernel::decode() {
   for (ptx::Instruction const& i : function.body)
-    handlers.push_back(i.label != 0 ? Handler::refused : handler_of(i.opcode));
-  for (Handler const h : handlers) {
-    asynchronous = asynchronous || is_asynchronous(h);
-    stores_bulk = stores_bulk || h == Handler::bulk_store || h == Handler::bulk_store_bytes ||
-                  h == Handler::bulk_groups;
-    clustered = clustered || h == Handler::cluster_barrier;
+    decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode.text));
+  for (Decoded const& d : decoded) {
+    asynchronous = asynchronous || is_asynchronous(d.handler);
+    stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
+                  d.handler == Handler::bulk_groups;
+    clustered = clustered || d.handler == Handler::cluster_barrier;
   }
   ranges.assign(program.blocks.size(), {0, 0});
   for (std::uint32_t n = 0; n < program.instructions.size(); ++n) {
@@ -148,6 +195,20 @@ void FlowKernel::find_handlers() {
     if (first == last) first = n;
     last = n + 1;
   }
+  find_ends();
+}
+
+/// The instruction that ends each block: of a line with several the one with the block's condition.
+void FlowKernel::find_ends() {
+  ends.assign(program.blocks.size(), ~0U);
+  for (std::size_t b = 0; b < program.blocks.size(); ++b)
+    for (std::uint32_t i = 0; i < function.body.size() && ends[b] == ~0U; ++i) {
+      ptx::Instruction const& in = function.body[i];
+      std::string_view const op = in.label != 0 ? std::string_view{} : decoded[i].parts[0];
+      bool const ends_block = op == "bra" || op == "ret" || op == "exit" || op == "trap" || op == "brx";
+      if (ends_block && in.line == program.blocks[b].line && in.guard == program.blocks[b].condition)
+        ends[b] = i;
+    }
 }
 
 /// Shared arrays follow each other from 0x400 on, each at its alignment, dynamic shared memory last.

@@ -39,6 +39,9 @@ enum class Handler : std::uint8_t {
   convert,
   mbarrier,
   proxy_fence,
+  memory_fence,    ///< fence, membar
+  mbarrier_fence,  ///< fence.mbarrier_init
+  trap,
   bulk_copy,         ///< of a tensor, into shared memory
   bulk_store,        ///< of a tensor, from shared memory
   bulk_load_bytes,   ///< of plain bytes, into shared memory
@@ -49,6 +52,18 @@ enum class Handler : std::uint8_t {
   wgmma_commit,
   wgmma_wait,
   refused
+};
+
+struct Decoded {
+  Handler handler = Handler::refused;
+  bool strong =
+      false;  ///< a load or store that races with weak ones alone: acquire, release, relaxed, volatile
+  std::vector<std::string_view> parts{};
+  program::Space space = program::Space::generic;
+  unsigned bits = 0;   ///< of the type: of one element of a vector
+  char kind = 0;       ///< of the type: b, u, s or f
+  unsigned lanes = 1;  ///< of .v2, .v4, .v8
+  [[nodiscard]] bool has(std::string_view part) const;
 };
 
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
@@ -71,9 +86,10 @@ struct FlowKernel {
   program::Program program;
   program::Flow flow;
   FlowLaunch const& launch;
-  std::vector<Handler> handlers{};                                ///< by index of the instruction
+  std::vector<Decoded> decoded{};                                 ///< by index of the instruction
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions
-  std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
+  std::vector<std::uint32_t> ends{};  ///< of each block, the branch or end of it; ~0: none
+  std::vector<std::optional<std::uint64_t>> addresses{};  ///< of symbols
   std::uint64_t shared_end = shared_start;
   std::vector<FlowArray> arrays{};  ///< 0 is none
   /// A byte of a kernel's parameter: nothing, a number, or byte `number` of the array `array`, which is one element.
@@ -109,7 +125,8 @@ struct FlowKernel {
   [[nodiscard]] std::string element_at(std::uint64_t address) const;
 
  private:
-  void find_handlers();
+  void decode();
+  void find_ends();
   void place_symbols();
   void take_params();
 };

@@ -30,25 +30,24 @@ void BlockRun::check_bounds(Now const& now, Space space, std::uint64_t address, 
                             char const* verb) const {
   unsigned const t = thread(now.warp, lane);
   if (bytes != 0 && address % bytes != 0)
-    throw FlowConflict{fmt::format("thread {} {} {} bytes at 0x{:x}, which is no multiple of {}", t, verb,
-                                   bytes, address & 0xffffffffffU, bytes),
-                       {now.index}};
+    fault(FlowFaultKind::misaligned, touch(now, lane), isa::alignment,
+          fmt::format("thread {} {} {} bytes at 0x{:x}, which is no multiple of {}", t, verb, bytes,
+                      address & 0xffffffffffU, bytes));
   if (space == Space::shared && (address < shared_start || address + bytes > kernel_.shared_end))
-    throw FlowConflict{fmt::format("thread {} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb,
-                                   address, kernel_.shared_end),
-                       {now.index}};
+    fault(FlowFaultKind::out_of_bounds, touch(now, lane), isa::bounds,
+          fmt::format("thread {} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb, address,
+                      kernel_.shared_end));
   if (space != Space::global) return;
   std::uint32_t const id = kernel_.array_of(address);
   if (id == 0 || kernel_.arrays[id].extents.empty())
-    throw FlowConflict{
-        fmt::format("thread {} {} an address of global memory that belongs to no array", t, verb),
-        {now.index}};
+    fault(FlowFaultKind::out_of_bounds, touch(now, lane), isa::bounds,
+          fmt::format("thread {} {} an address of global memory that belongs to no array", t, verb));
   FlowArray const& a = kernel_.arrays[id];
   std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
   if (at + bytes > a.size() * (a.bits / 8))
-    throw FlowConflict{
-        fmt::format("thread {} {} byte {} of {}, which has {}", t, verb, at, a.name, a.size() * (a.bits / 8)),
-        {now.index}};
+    fault(FlowFaultKind::out_of_bounds, touch(now, lane), isa::bounds,
+          fmt::format("thread {} {} byte {} of {}, which has {}", t, verb, at, a.name,
+                      a.size() * (a.bits / 8)));
 }
 
 Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes,
@@ -56,13 +55,15 @@ Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, 
   Word out;
   Name last = 0, moved = 0;
   for (unsigned i = 0; i < bytes; ++i) {
-    Cell const& c = from.read(address + i, {thread(now.warp, lane), now.index, 0});
-    if (c.part == 0) {
-      out.number |= std::uint64_t{c.number} << 8 * i;
+    Cell const* const c = from.read(address + i, toucher(now, lane));
+    if (c != nullptr && c->part == 0) {
+      out.number |= std::uint64_t{c->number} << 8 * i;
       continue;
     }
-    if (c.part / 8 != last) last = c.part / 8, moved = names_.moved(last, c.line, now.index);
-    out.part[i] = moved * 8 + c.part % 8;
+    Name const held = c == nullptr ? uninitialised_ : c->part / 8;
+    if (held != last)
+      last = held, moved = c == nullptr ? held : names_.moved(held, c->writer.line, now.index);
+    out.part[i] = moved * 8 + (c == nullptr ? i : c->part % 8);
     out.named = static_cast<std::uint8_t>(out.named | 1U << i);
   }
   return out;
@@ -82,8 +83,10 @@ Word BlockRun::element_byte(Now const& now, std::uint64_t address) {
 /// Bytes of an array: elements, or what the block has written there.
 Word BlockRun::read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane) {
   Word out;
-  Toucher const by{thread(now.warp, lane), now.index, 0};
+  Toucher const by = toucher(now, lane);
+  bool const constant = now.decoded.handler == Handler::load && now.decoded.has("nc");
   for (unsigned i = 0; i < bytes; ++i) {
+    if (constant) global_.read_constant(address + i, by);
     bool const written = global_.find(address + i) != nullptr;
     if (!written) global_.read_first(address + i, by);
     place(out, i, written ? read_written(now, global_, address + i, 1, lane) : element_byte(now, address + i),
@@ -106,7 +109,7 @@ void BlockRun::write(Now const& now, Space space, std::uint64_t address, unsigne
                                       : shared_;
   for (unsigned i = 0; i < bytes; ++i) {
     bool const named = (value.named >> i & 1) != 0;
-    to.write(address + i, {thread(now.warp, lane), now.index, group}, named ? value.part[i] : 0,
+    to.write(address + i, toucher(now, lane, group), named ? value.part[i] : 0,
              named ? std::uint8_t{0} : static_cast<std::uint8_t>(value.number >> 8 * i));
   }
 }
@@ -170,10 +173,9 @@ Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes)
 }
 
 void BlockRun::load(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
-  unsigned const each = std::max(d.type.bits, 8U) / 8;
-  if (d.type.bits == 0 || d.type.bits > 64)
-    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+  Decoded const& d = now.decoded;
+  unsigned const each = std::max(d.bits, 8U) / 8;
+  if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[0]};
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
@@ -183,28 +185,30 @@ void BlockRun::load(Now const& now) {
                                                      : address(now, now.in.operands[1], lane);
     Space const space = space_at(now, d.space, at);
     check_bounds(now, space, at, each * d.lanes, lane, "reads");
+    if (d.strong) take_flag(now, at, lane);
     for (unsigned k = 0; k < into.size(); ++k) {
       Word value = read(now, space, at + k * each, each, lane);
       unsigned const width =
           into[k].kind == ptx::Operand::Kind::reg ? kernel_.program.widths[into[k].reg] : 0;
-      if (d.type.kind == 's' && width > d.type.bits) {
+      if (d.kind == 's' && width > d.bits) {
         Name const name =
             value.named != 0 ? names_.whole(value, 0, each, Format::integer, now.index, 's') : 0;
         if (name != 0)
           value = names_.word(names_.converted(name, Format::integer, width / 8, now.index));
         else
           value.number = static_cast<std::uint64_t>(
-              static_cast<std::int64_t>(value.number << (64 - d.type.bits)) >> (64 - d.type.bits));
+              static_cast<std::int64_t>(value.number << (64 - d.bits)) >> (64 - d.bits));
       }
       put(now, into[k], lane, value);
     }
   }
+  if (d.strong && now.warp.counts[now.index] > 1) now.warp.yields = true;
 }
 
 void BlockRun::store(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
-  unsigned const each = std::max(d.type.bits, 8U) / 8;
-  if (d.type.bits == 0 || d.type.bits > 64 || d.space == Space::param)
+  Decoded const& d = now.decoded;
+  unsigned const each = std::max(d.bits, 8U) / 8;
+  if (d.bits == 0 || d.bits > 64 || d.space == Space::param)
     refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[1]};
   auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
@@ -215,6 +219,7 @@ void BlockRun::store(Now const& now) {
     Space const space = space_at(now, d.space, at);
     if (space == Space::param) refuse(now.index, "a parameter is written");
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
+    if (d.strong) give_flag(now, at, lane);
     for (unsigned k = 0; k < from.size(); ++k)
       write(now, space, at + k * each, each, lane, operand(now, from[k], lane, 8 * each));
   }
@@ -230,7 +235,7 @@ void BlockRun::copy_async(Now const& now) {
     if (now.in.operands.size() > 3 && now.in.operands[3].kind == ptx::Operand::Kind::reg &&
         kernel_.program.widths[now.in.operands[3].reg] == 1)
       refuse(now.index, "cp.async with ignore-src is not executed");
-    bool const hint = now.in.opcode.has("L2::cache_hint");
+    bool const hint = now.decoded.has("L2::cache_hint");
     if (now.in.operands.size() > (hint ? 4U : 3U))
       source =
           std::min<std::uint64_t>(number(now, now.in.operands[3], lane, "the size of the source"), bytes);
@@ -248,11 +253,11 @@ void BlockRun::wait(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
-    if (now.handler == Handler::commit) {
+    if (now.decoded.handler == Handler::commit) {
       groups_.commit(t);
       continue;
     }
-    bool const all = now.in.opcode.has("wait_all");
+    bool const all = now.decoded.has("wait_all");
     auto const pending =
         all ? 0U : static_cast<std::uint32_t>(number(now, now.in.operands[0], lane, "the count"));
     groups_.wait(t, pending, all, clocks_.now(t));
@@ -261,7 +266,7 @@ void BlockRun::wait(Now const& now) {
 
 /// ldmatrix and stmatrix of 16-bit elements, by the fragments of hardware/fragment.hpp.
 void BlockRun::matrices(Now const& now, bool load) {
-  program::Opcode const& d = now.in.opcode;
+  Decoded const& d = now.decoded;
   need_whole_warp(now);
   unsigned const n = d.has("x4") ? 4 : d.has("x2") ? 2 : d.has("x1") ? 1 : 0;
   if (n == 0 || !d.has("m8n8") || !d.has("b16"))

@@ -1,6 +1,6 @@
 #include <swizproof/flow/flow.hpp>
 
-#include "block.hpp"
+#include "orders.hpp"
 
 #include <swizproof/hardware/element.hpp>
 
@@ -199,8 +199,10 @@ class Target {
 /// One launch, block by block.
 class Launched {
  public:
-  Launched(FlowKernel const& kernel, std::vector<FlowExpectation> const& expectations, FlowReport& report)
-      : kernel_(kernel), report_(report), free_(expectations.empty()) {
+  /// `without`: an instruction that is not executed; none if it is no instruction.
+  Launched(FlowKernel const& kernel, std::vector<FlowExpectation> const& expectations, FlowReport& report,
+           std::uint32_t without = ~0U)
+      : kernel_(kernel), report_(report), without_(without), free_(expectations.empty()) {
     for (FlowExpectation const& e : expectations) {
       targets_.emplace_back(e, kernel);
       report_.elements += targets_.back().count();
@@ -220,33 +222,67 @@ class Launched {
     for (auto const& block : blocks)
       if (!run_block(block)) return;
     if (!read_elsewhere()) finish();
+    leave_out();
   }
+  /// Instructions that a block has executed.
+  [[nodiscard]] std::set<std::uint32_t> const& executed() const { return executed_; }
 
  private:
   /// False if it is decided: a fault, or an instruction that is not executed.
   bool run_block(std::array<std::uint32_t, 3> const& number) {
     Names names(kernel_.arrays);
-    flow_detail::BlockRun block(kernel_, number, names);
+    flow_detail::BlockRun block(kernel_, number, names, without_);
     try {
       block.run();
     } catch (flow_detail::FlowConflict const& conflict) {
-      FlowFault fault{conflict.text, number, {}};
-      for (std::uint32_t const line : conflict.lines) fault.lines.push_back(kernel_.line(line));
-      report_.fault = std::move(fault);
-      report_.verdict = FlowVerdict::refuted;
+      refute(conflict, number);
+      if (block.not_well_synchronised()) explain(*block.not_well_synchronised());
       return false;
     } catch (flow_detail::FlowRefused const& refused) {
+      if (block.not_well_synchronised())
+        return synchronised_otherwise(*block.not_well_synchronised(), number);
       report_.reason = refused.text;
       if (refused.line != ~0U) report_.at = kernel_.line(refused.line);
       return false;
     }
+    if (block.not_well_synchronised()) return synchronised_otherwise(*block.not_well_synchronised(), number);
     ++report_.blocks;
     report_.steps += block.steps();
+    if (kernel_.launch.spare) executed_.merge(block.executed());
+    left_out_.insert(block.left_out().begin(), block.left_out().end());
+    assumed_.insert(block.assumed().begin(), block.assumed().end());
     if (report_.steps > kernel_.launch.most_steps) {
       report_.reason = fmt::format("the blocks execute more than {} instructions", kernel_.launch.most_steps);
       return false;
     }
     return check(block, names, number);
+  }
+
+  /// A block that is not well synchronised: a fault in another order refutes, and without one the answer is unknown. False.
+  bool synchronised_otherwise(flow_detail::FlowConflict const& why,
+                              std::array<std::uint32_t, 3> const& number) {
+    if (auto const fault = flow_detail::fault_in_another_order(kernel_, number, kernel_.launch.most_steps))
+      return refute(*fault, number);
+    report_.reason = "not well synchronised: " + why.text;
+    report_.at = kernel_.line(why.second.line);
+    return false;
+  }
+
+  /// A fault of a launch that is not well synchronised: why it is not, and the instruction.
+  void explain(flow_detail::FlowConflict const& why) {
+    report_.fault->fix += (report_.fault->fix.empty() ? "" : "; ") + ("not well synchronised: " + why.text);
+    FlowLine const line = kernel_.line(why.second.line);
+    auto& lines = report_.fault->lines;
+    if (std::none_of(lines.begin(), lines.end(),
+                     [&](FlowLine const& l) { return l.ptx_line == line.ptx_line; }))
+      lines.push_back(line);
+  }
+
+  /// Makes the answer a fault; false.
+  bool refute(flow_detail::FlowConflict const& conflict, std::array<std::uint32_t, 3> const& number) {
+    report_.fault = flow_detail::fault_of(kernel_, conflict, number);
+    report_.verdict = FlowVerdict::refuted;
+    return false;
   }
 
   /// The element that a byte of global memory belongs to.
@@ -365,7 +401,7 @@ class Launched {
           fmt::format("{} is written by block {},{},{} and read by another block",
                       kernel_.arrays[w.array].element(w.element), by.number[0], by.number[1], by.number[2]);
       if (clustered(text, by.line)) return true;
-      report_.fault = FlowFault{text, by.number, {kernel_.line(by.line)}};
+      report_.fault = FlowFault{text, by.number, {kernel_.line(by.line)}, FlowFaultKind::race};
       report_.verdict = FlowVerdict::refuted;
       return true;
     }
@@ -376,15 +412,15 @@ class Launched {
   bool once(Written const& w, flow_detail::BlockRun const& block,
             std::array<std::uint32_t, 3> const& number) {
     auto const [at, fresh] = by_block_.try_emplace(
-        w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->line});
+        w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->writer.line});
     if (fresh) return true;
     auto const& other = at->second.number;
     std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
                                          kernel_.arrays[w.array].element(w.element), other[0], other[1],
                                          other[2], number[0], number[1], number[2]);
-    std::uint32_t const line = block.global().find(address_of(w, block))->line;
+    std::uint32_t const line = block.global().find(address_of(w, block))->writer.line;
     if (clustered(text, line)) return false;
-    FlowFault fault{text, number, {kernel_.line(line)}};
+    FlowFault fault{text, number, {kernel_.line(line)}, FlowFaultKind::race};
     report_.fault = std::move(fault);
     report_.verdict = FlowVerdict::refuted;
     return false;
@@ -407,7 +443,7 @@ class Launched {
       if (c == nullptr) {  // the part that is not written stays what it was
         word.part[i] = names.element(w.array, w.element, line) * 8 + i;
       } else {
-        word.part[i] = c->part, word.number |= std::uint64_t{c->number} << 8 * i, line = c->line;
+        word.part[i] = c->part, word.number |= std::uint64_t{c->number} << 8 * i, line = c->writer.line;
       }
       if (word.part[i] != 0) word.named = static_cast<std::uint8_t>(word.named | 1U << i);
     }
@@ -449,7 +485,7 @@ class Launched {
       first.missing.push_back(names.text(missing[i]));
     std::vector<std::uint32_t> lines;
     if (!extra.empty()) lines = suspects(extra.front(), name, target, place, names);
-    std::uint32_t const store = block.global().find(address_of(w, block))->line;
+    std::uint32_t const store = block.global().find(address_of(w, block))->writer.line;
     if (!extra.empty() && std::any_of(expected.begin(), expected.end(),
                                       [&](FlowTerm const& t) { return t.factors == extra.front().factors; }))
       for (std::uint32_t const f : extra.front().factors)
@@ -509,7 +545,7 @@ class Launched {
       FlowTerm const& term = found[found.size() <= most ? i : i * found.size() / most];
       bool const bad = std::any_of(extra.begin(), extra.end(),
                                    [&](FlowTerm const& t) { return t.factors == term.factors; });
-      std::set<std::uint32_t> once{block.global().find(address_of(w, block))->line};
+      std::set<std::uint32_t> once{block.global().find(address_of(w, block))->writer.line};
       for (auto const& way : names.way_of(name, term)) once.insert(way.begin(), way.end());
       for (std::uint32_t const line : once) (bad ? counts[line].wrong : counts[line].right) += 1;
     }
@@ -556,6 +592,16 @@ class Launched {
     return lines;
   }
 
+  /// Takes over the parts that the answer does not cover, and the readings that it depends on.
+  void leave_out() {
+    if (kernel_.launch.proxy == FlowProxy::off) left_out_.insert("proxy fences (--proxy off)");
+    if (kernel_.launch.proxy == FlowProxy::write)
+      left_out_.insert("proxy fences behind reads and mbarrier.init (--proxy write)");
+    if (kernel_.launch.same_values) assumed_.insert("two writes of one value without order are accepted");
+    report_.left_out.assign(left_out_.begin(), left_out_.end());
+    report_.assumed.assign(assumed_.begin(), assumed_.end());
+  }
+
   void finish() {
     Names const names(kernel_.arrays);
     for (Target& t : targets_)
@@ -575,6 +621,7 @@ class Launched {
 
   FlowKernel const& kernel_;
   FlowReport& report_;
+  std::uint32_t without_;
   bool free_;
   std::vector<Target> targets_{};
   struct Writer {
@@ -587,6 +634,8 @@ class Launched {
   std::unordered_map<std::uint64_t, std::uint32_t> readers_{};
   std::uint32_t number_of_block_ = 0;
   std::set<std::uint32_t> shown_{};
+  std::set<std::string> left_out_{}, assumed_{};
+  std::set<std::uint32_t> executed_{};
   std::vector<std::uint32_t>
       weak_{};  ///< instructions that are listed last: of numbers that all elements have
   std::vector<std::uint32_t> twice_{};  ///< instructions that add an element of the first wrong term twice
@@ -599,7 +648,17 @@ FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel, Fl
   FlowReport report;
   try {
     FlowKernel const ready(module, kernel, launch);
-    Launched(ready, expectations, report).run();
+    Launched whole(ready, expectations, report);
+    whole.run();
+    if (!launch.spare || report.verdict != FlowVerdict::proved) return report;
+    for (std::uint32_t const i : whole.executed()) {
+      if (!flow_detail::orders_threads(ready.decoded[i])) continue;
+      FlowReport other;
+      Launched(ready, expectations, other, i).run();
+      bool const same = other.verdict == FlowVerdict::proved && other.values == report.values &&
+                        other.left_out == report.left_out && other.assumed == report.assumed;
+      if (same) report.spare.push_back(ready.line(i));
+    }
   } catch (flow_detail::FlowRefused const& refused) {
     report.reason = refused.text;
   }

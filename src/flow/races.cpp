@@ -6,63 +6,11 @@
 
 namespace swizproof::flow_detail {
 
-Clocks::Clocks(unsigned threads)
-    : own_(threads, 1), seen_(threads, std::make_shared<std::vector<std::uint32_t> const>(threads, 0)) {}
-
-Clocks::Moments Clocks::moments(std::vector<unsigned> const& threads) const {
-  auto merged = std::make_shared<std::vector<std::uint32_t>>(own_.size(), 0);
-  std::vector<std::vector<std::uint32_t> const*> known;
-  for (unsigned const t : threads) known.push_back(seen_[t].get());
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  for (auto const* const one : known)
-    for (std::size_t u = 0; u < one->size(); ++u) (*merged)[u] = std::max((*merged)[u], (*one)[u]);
-  for (unsigned const t : threads) (*merged)[t] = own_[t];
-  return merged;
-}
-
-void Clocks::join(std::vector<unsigned> const& givers, std::vector<unsigned> const& takers) {
-  Moments const all = moments(givers);
-  bool const same = givers == takers;
-  for (unsigned const t : takers) same ? void(seen_[t] = all) : take(all, t);
-  for (unsigned const t : givers) tick(t);
-}
-
-void Clocks::take(Moments const& moments, unsigned thread) {
-  auto merged = std::make_shared<std::vector<std::uint32_t>>(*seen_[thread]);
-  for (std::size_t u = 0; u < merged->size(); ++u) (*merged)[u] = std::max((*merged)[u], (*moments)[u]);
-  seen_[thread] = std::move(merged);
-}
-
 void AsyncGroups::wait(unsigned thread, std::uint32_t pending, bool all, std::uint32_t now) {
   Thread& t = threads_[thread];
   if (all) ++t.open;  // what is not committed is waited for, too: what follows is another group
   std::uint32_t const complete = all ? t.open : t.open > pending ? t.open - pending : 0;
   while (t.done.size() < complete) t.done.push_back(now);
-}
-
-void ProxyFences::fence(unsigned thread, Clocks& clocks) {
-  fences_[thread].push_back({clocks.now(thread), clocks.moments({thread})});
-  clocks.tick(thread);
-}
-
-bool ProxyFences::by_one(unsigned by, unsigned of, std::uint32_t when, unsigned thread,
-                         Clocks const& clocks) const {
-  // The last of its fences that is ordered before: it has the most before it.
-  auto const& all = fences_[by];
-  auto const behind = std::partition_point(
-      all.begin(), all.end(), [&](Fence const& f) { return clocks.ordered(by, f.when, thread); });
-  return behind != all.begin() && (*std::prev(behind)->before)[of] >= when;
-}
-
-bool ProxyFences::between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const {
-  return by_one(of, of, when, thread, clocks) || by_one(thread, of, when, thread, clocks);
-}
-
-bool ProxyFences::by_another(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const {
-  for (unsigned by = 0; by < fences_.size(); ++by)
-    if (by_one(by, of, when, thread, clocks)) return true;
-  return false;
 }
 
 Cell& Bytes::cell(std::uint64_t address) {
@@ -82,79 +30,182 @@ Cell const* Bytes::find(std::uint64_t address) const {
   return c.written ? &c : nullptr;
 }
 
-std::string Bytes::who(unsigned doer) const {
-  unsigned const mbarriers = threads_, warps = mbarriers + most_mbarriers, stores = first_store();
-  if (doer < mbarriers) return fmt::format("thread {}", doer);
-  if (doer < warps) return "the TMA";
-  if (doer < stores) return fmt::format("wgmma of warp {}", doer - warps);
-  return fmt::format("the bulk store of thread {}", (doer - stores) % threads_);
-}
-
-char const* Bytes::order_of(unsigned doer) const {
-  return doer < first_store() ? "barrier" : "wait for its bulk group";
+Cell::Access Bytes::access(Toucher const& by) const {
+  return {clocks_.now(by.doer()),
+          by.line,
+          by.execution,
+          by.group,
+          static_cast<std::uint16_t>(by.doer()),
+          by.strong};
 }
 
 void Bytes::note(Cell& c, Toucher const& by) {
-  std::uint32_t const now = clocks_.now(by.doer());
-  for (Cell::Reader& r : c.readers)
-    if (r.thread == by.doer()) {
-      r.clock = now, r.line = by.line;
+  for (Cell::Access& r : c.readers)
+    if (r.doer == by.doer()) {
+      r = access(by);
       return;
     }
-  c.readers.push_back({static_cast<std::uint16_t>(by.doer()), now, by.line});
+  c.readers.push_back(access(by));
 }
 
-/// Fails if the last write of a byte is not ordered before what a thread does now.
-void Bytes::check_write(Cell const& c, std::uint64_t address, Toucher const& by, char const* verb) const {
-  if (c.group != 0) {
-    std::uint32_t const done = groups_.done(c.thread, c.group - 1);
-    if (done == 0)
-      throw FlowConflict{
-          fmt::format("thread {} {} {}, which cp.async of thread {} writes: {} has not waited for its group",
-                      by.thread, verb, place_(address), c.thread,
-                      c.thread == by.thread ? "it" : fmt::format("thread {}", c.thread)),
-          {by.line, c.line}};
-    if (clocks_.ordered(c.thread, done, by.thread)) return;
-    throw FlowConflict{
-        fmt::format("thread {} {} {}, which cp.async of thread {} has written: there is no barrier "
-                    "between the wait for its group and this",
-                    by.thread, verb, place_(address), c.thread),
-        {by.line, c.line}};
-  }
-  if (!clocks_.ordered(c.thread, c.clock, by.thread))
-    throw FlowConflict{
-        fmt::format("{} {} {}, which {} {}: no {} is between them", who(by.doer()), verb, place_(address),
-                    who(c.thread), c.thread < threads_ ? "has written" : "writes", order_of(c.thread)),
-        {by.line, c.line}};
+bool Bytes::ordered(Cell::Access const& first, Toucher const& by) const {
+  return clocks_.ordered(first.doer, first.clock, by.thread);
 }
 
-Cell const& Bytes::read(std::uint64_t address, Toucher const& by) {
+bool Bytes::two_warps(Cell::Access const& first, Toucher const& by) const {
+  return !units_.generic(first.doer) || !units_.generic(by.doer()) || first.doer / 32 != by.doer() / 32;
+}
+
+void Bytes::race(FlowFaultKind kind, Cell::Access const& first, Toucher const& by, std::uint64_t address,
+                 char const* verb, char const* verb_of_first) {
+  bool const two = two_warps(first, by);
+  if (!faults_.would_keep(kind, two)) return;
+  std::string const same = kind == FlowFaultKind::same_value_race ? " the same value" : "";
+  faults_.add({kind,
+               fmt::format("{} {}{} {}, which {} {}: no {} is between them", units_.who(by.doer()), verb,
+                           same.empty() ? "" : same + " to", place_(address), units_.who(first.doer),
+                           verb_of_first, units_.order_of(first.doer)),
+               touch(by),
+               touch(first),
+               isa::races,
+               {},
+               {},
+               two});
+}
+
+/// A byte that cp.async writes is there once its thread has waited for the group.
+void Bytes::check_copy(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb) {
+  std::uint32_t const done = groups_.done(w.doer, w.group - 1);
+  if (done != 0 && clocks_.ordered(w.doer, done, by.thread)) return;
+  if (!faults_.would_keep(FlowFaultKind::race, two_warps(w, by))) return;
+  std::string const text =
+      done == 0 ? fmt::format(
+                      "thread {} {} {}, which cp.async of thread {} writes: {} has not waited for its group",
+                      by.thread, verb, place_(address), w.doer,
+                      w.doer == by.thread ? "it" : fmt::format("thread {}", w.doer))
+                : fmt::format(
+                      "thread {} {} {}, which cp.async of thread {} has written: there is no barrier "
+                      "between the wait for its group and this",
+                      by.thread, verb, place_(address), w.doer);
+  faults_.add({FlowFaultKind::race, text, touch(by), touch(w), isa::copies, {}, {}, two_warps(w, by)});
+}
+
+/// A write that is not ordered before what a thread does now. `same`: this writes the same value.
+void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
+                         bool same) {
+  if (w.group != 0) return check_copy(w, address, by, verb);
+  if (ordered(w, by)) return;
+  if (w.strong && by.strong)
+    return faults_.doubt(
+        fmt::format("{} {} {}, and the order decides if it is before or behind what {} writes",
+                    units_.who(by.doer()), verb, place_(address), units_.who(w.doer)),
+        by.line);
+  bool const one_instruction = w.line == by.line && w.execution == by.execution && !two_warps(w, by);
+  if (same && one_instruction && units_.generic(w.doer)) return;
+  if (same && same_values_) return;
+  race(same ? FlowFaultKind::same_value_race : FlowFaultKind::race, w, by, address, verb,
+       units_.generic(w.doer) ? "has written" : "writes");
+}
+
+void Bytes::check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by) {
+  if (ordered(r, by)) return;
+  if (r.strong && by.strong)
+    return faults_.doubt(fmt::format("{} writes {}, and the order decides if {} reads it before or behind",
+                                     units_.who(by.doer()), place_(address), units_.who(r.doer)),
+                         r.line);
+  race(FlowFaultKind::race, r, by, address, "writes", units_.generic(r.doer) ? "has read" : "reads");
+}
+
+void Bytes::refuse_mbarrier(std::uint64_t address, Toucher const& by, char const* verb) const {
+  throw FlowConflict{
+      FlowFaultKind::misuse,
+      fmt::format("{} {} {}, which is a part of an mbarrier", units_.who(by.doer()), verb, place_(address)),
+      touch(by),
+      {},
+      isa::mbarrier_init,
+      "mbarrier.inval, and a barrier, before the bytes are used again",
+      {},
+      false};
+}
+
+Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
   Cell& c = cell(address);
-  if (!c.written)
-    throw FlowConflict{
-        fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier behind it",
-                    who(by.doer()), place_(address)),
-        {by.line}};
-  check_write(c, address, by, "reads");
+  if (c.mbarrier) refuse_mbarrier(address, by, "reads");
+  if (!c.written) {
+    note(c, by);
+    if (faults_.would_keep(FlowFaultKind::uninitialised, false))
+      faults_.add({FlowFaultKind::uninitialised,
+                   fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier "
+                               "behind it",
+                               units_.who(by.doer()), place_(address)),
+                   touch(by),
+                   {},
+                   isa::races,
+                   {},
+                   {},
+                   false});
+    return nullptr;
+  }
+  check_writer(c.writer, address, by, "reads", false);
+  // A write of the same value that is ordered before makes the others harmless.
+  bool const known = c.writer.group == 0 && ordered(c.writer, by);
+  for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", known);
   note(c, by);
-  return c;
+  return &c;
+}
+
+void Bytes::read_constant(std::uint64_t address, Toucher const& by) {
+  Cell& c = cell(address);
+  c.constant = true;
+  if (c.written)
+    throw FlowConflict{FlowFaultKind::read_only,
+                       fmt::format("{} reads {} by ld.global.nc, and {} has written it: .nc is for what the "
+                                   "kernel only reads",
+                                   units_.who(by.doer()), place_(address), units_.who(c.writer.doer)),
+                       touch(by),
+                       touch(c.writer),
+                       isa::read_only,
+                       "ld.global without .nc",
+                       {},
+                       false};
 }
 
 void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number) {
   Cell& c = cell(address);
-  bool const same = c.written && c.group == 0 && by.group == 0 && by.doer() < threads_ &&
-                    c.thread < threads_ && c.part == part && c.number == number;
-  if (c.written && !same) check_write(c, address, by, "writes");
-  for (Cell::Reader const& r : c.readers)
-    if (!clocks_.ordered(r.thread, r.clock, by.thread))
-      throw FlowConflict{
-          fmt::format("{} writes {}, which {} {}: no {} is between them", who(by.doer()), place_(address),
-                      who(r.thread), r.thread < threads_ ? "has read" : "reads", order_of(r.thread)),
-          {by.line, r.line}};
+  if (c.mbarrier) refuse_mbarrier(address, by, "writes");
+  if (c.constant)
+    throw FlowConflict{FlowFaultKind::read_only,
+                       fmt::format("{} writes {}, which ld.global.nc has read: .nc is for what the kernel "
+                                   "only reads",
+                                   units_.who(by.doer()), place_(address)),
+                       touch(by),
+                       {},
+                       isa::read_only,
+                       "ld.global without .nc",
+                       {},
+                       false};
+  bool const same = c.written && c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) &&
+                    units_.generic(c.writer.doer) && c.part == part && c.number == number;
+  if (c.writer.clock != 0) {  // also behind mbarrier.inval
+    check_writer(c.writer, address, by, "writes", same);
+    for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);
+    std::erase_if(c.others, [&](Cell::Access const& w) { return !same || ordered(w, by); });
+    if (same && !ordered(c.writer, by)) c.others.push_back(c.writer);
+  }
+  for (Cell::Access const& r : c.readers) check_reader(r, address, by);
   c.readers.clear();
   c.part = part, c.number = number, c.written = true;
-  c.thread = static_cast<std::uint16_t>(by.doer()), c.clock = clocks_.now(by.doer());
-  c.line = by.line, c.group = by.group;
+  c.writer = access(by);
+}
+
+void Bytes::write_mbarrier(std::uint64_t address, Toucher const& by, bool live) {
+  constexpr std::uint64_t mbarrier_bytes = 8;
+  for (std::uint64_t i = 0; i < mbarrier_bytes; ++i) {
+    cell(address + i).mbarrier = false;
+    write(address + i, by, 0, 0);
+    cell(address + i).mbarrier = live;
+    if (!live) cell(address + i).written = false;  // what is there is not specified
+  }
 }
 
 }  // namespace swizproof::flow_detail

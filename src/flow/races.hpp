@@ -1,7 +1,15 @@
-// Memory of a kernel with the names in it, and who wrote and read each byte: reads and writes that no barrier orders are found here.
+// Memory of a block with the names in it, and who wrote and read each byte.
+//
+// A race is two accesses to a byte by different threads, one of them a write, that happens-before (order.hpp) does not order (PTX ISA, Memory
+// Consistency Model, Data-races). Each write is remembered until a later write is ordered behind it, also one that wrote the same value. Two
+// writes of one value without order are a kind of their own, `same-value race`: the byte is the same in each order. Lanes of one
+// instruction that write one value are no race. Strong accesses (acquire, release, relaxed, volatile) of one byte race with weak ones alone.
 #pragma once
 
+#include "faults.hpp"
 #include "names.hpp"
+#include "order.hpp"
+#include "units.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -11,33 +19,6 @@
 #include <vector>
 
 namespace swizproof::flow_detail {
-
-/// Mbarriers that bulk copies may complete on. Clocks behind those of the threads: one for each of them, one for each warp's wgmma, two for
-/// each thread's bulk stores.
-inline constexpr unsigned most_mbarriers = 64;
-
-/// Clocks of threads: of each other thread, the last moment that a barrier orders before its own.
-class Clocks {
- public:
-  explicit Clocks(unsigned threads);
-  [[nodiscard]] std::uint32_t now(unsigned thread) const { return own_[thread]; }
-  /// True if moment `when` of thread `of` is before what `thread` does now.
-  [[nodiscard]] bool ordered(unsigned of, std::uint32_t when, unsigned thread) const {
-    return of == thread || (*seen_[thread])[of] >= when;
-  }
-  /// Orders all that `givers` have done before what `takers` do from now on.
-  void join(std::vector<unsigned> const& givers, std::vector<unsigned> const& takers);
-  using Moments = std::shared_ptr<std::vector<std::uint32_t> const>;
-  /// All that is ordered before now, its own moment included.
-  [[nodiscard]] Moments moments(std::vector<unsigned> const& threads) const;
-  void take(Moments const& moments, unsigned thread);
-  void tick(unsigned thread) { ++own_[thread]; }
-  [[nodiscard]] std::size_t size() const { return own_.size(); }
-
- private:
-  std::vector<std::uint32_t> own_;
-  std::vector<Moments> seen_;
-};
 
 /// Groups of cp.async of each thread.
 class AsyncGroups {
@@ -68,72 +49,64 @@ struct Toucher {
   std::uint32_t line = 0;   ///< index of the instruction
   std::uint32_t group = 0;  ///< of cp.async: 1 + the group
   unsigned as = ~0U;        ///< a unit that does it for the thread, by the number of its clock
+  std::uint32_t execution = 0;
+  bool strong = false;
   [[nodiscard]] unsigned doer() const { return as == ~0U ? thread : as; }
-};
-
-/// Fences between ordinary accesses and those of wgmma and the TMA (fence.proxy.async).
-class ProxyFences {
- public:
-  explicit ProxyFences(unsigned threads) : fences_(threads) {}
-  void fence(unsigned thread, Clocks& clocks);
-  /// True if a fence is between what `of` did at `when` and an access of the async proxy that `thread` issues: by `of` or by `thread`.
-  [[nodiscard]] bool between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const;
-  /// True if one of any thread is. PTX does not say if that is enough.
-  [[nodiscard]] bool by_another(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const;
-
- private:
-  struct Fence {
-    std::uint32_t when;
-    Clocks::Moments before;  ///< what is ordered before it
-  };
-  /// True if a fence of `by` is between.
-  [[nodiscard]] bool by_one(unsigned by, unsigned of, std::uint32_t when, unsigned thread,
-                            Clocks const& clocks) const;
-  std::vector<std::vector<Fence>> fences_;  ///< of each thread
 };
 
 /// One byte.
 struct Cell {
+  /// An access that was made, and when.
+  struct Access {
+    std::uint32_t clock = 0, line = 0, execution = 0;
+    std::uint32_t group = 0;  ///< of cp.async: 1 + the group
+    std::uint16_t doer = 0;
+    bool strong = false;
+  };
   std::uint32_t part = 0;
-  std::uint32_t clock = 0;
-  std::uint32_t line = 0;
-  std::uint32_t group = 0;
-  std::uint16_t thread = 0;
   std::uint8_t number = 0;
   bool written = false;
   bool read_before = false;  ///< before anything was written
-  struct Reader {
-    std::uint16_t thread;
-    std::uint32_t clock, line;
-  };
-  std::vector<Reader> readers{};
-};
-
-/// Two instructions of two threads that no barrier orders, or another fault of an access.
-struct FlowConflict {
-  std::string text{};
-  std::vector<std::uint32_t> lines{};
+  bool mbarrier = false;     ///< a byte of an mbarrier
+  bool constant = false;     ///< read by ld.global.nc
+  Access writer{};
+  std::vector<Access> readers{};
+  std::vector<Access> others{};  ///< writers of the same value that are not ordered before the last one
 };
 
 /// Bytes of one state space.
 class Bytes {
  public:
-  /// `place` names a byte in messages.
-  Bytes(std::function<std::string(std::uint64_t)> place, Clocks& clocks, AsyncGroups& groups,
-        unsigned threads)
-      : place_(std::move(place)), clocks_(clocks), groups_(groups), threads_(threads) {}
+  /// `place` names a byte in messages; `same_values`: two writes of one value without order are accepted.
+  Bytes(std::function<std::string(std::uint64_t)> place, Clocks& clocks, AsyncGroups& groups, Faults& faults,
+        Units units, bool same_values)
+      : place_(std::move(place)),
+        clocks_(clocks),
+        groups_(groups),
+        faults_(faults),
+        units_(units),
+        same_values_(same_values) {}
 
   /// The cell, if it was written.
   [[nodiscard]] Cell const* find(std::uint64_t address) const;
-  /// Reads a byte that was written. Throws FlowConflict.
-  Cell const& read(std::uint64_t address, Toucher const& by);
-  /// Reads a byte that nothing has written: a later write by another thread is a race.
+  /// The cell, if it was accessed.
+  [[nodiscard]] Cell const* known(std::uint64_t address) const {
+    auto const page = pages_.find(address / page_bytes);
+    return page == pages_.end() ? nullptr : &page->second[address % page_bytes];
+  }
+  /// Reads a byte: nothing if no thread has written it, which is a fault.
+  Cell const* read(std::uint64_t address, Toucher const& by);
+  /// Reads a byte of an array that nothing has written: a later write by another thread is a race.
   void read_first(std::uint64_t address, Toucher const& by) {
     Cell& c = cell(address);
     c.read_before = true;
     note(c, by);
   }
+  /// A byte that ld.global.nc reads: nothing may write it.
+  void read_constant(std::uint64_t address, Toucher const& by);
   void write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number);
+  /// Bytes become those of an mbarrier (mbarrier.init), or memory again (mbarrier.inval): both write them.
+  void write_mbarrier(std::uint64_t address, Toucher const& by, bool live);
   /// Calls fn(address, cell) for all that was written, or read before it was.
   template <class Fn>
   void each(Fn const& fn) const {
@@ -142,22 +115,31 @@ class Bytes {
         if (cells[i].written || cells[i].read_before) fn(page * page_bytes + i, cells[i]);
   }
   static constexpr std::uint64_t page_bytes = 256;
-  /// `thread 3`; what copies or multiplies for threads has a number behind theirs.
-  [[nodiscard]] std::string who(unsigned doer) const;
+  [[nodiscard]] std::string place(std::uint64_t address) const { return place_(address); }
+  /// An access as a fault has it.
+  [[nodiscard]] static FlowTouch touch(Cell::Access const& a) { return {a.line, a.execution, a.doer}; }
+  [[nodiscard]] static FlowTouch touch(Toucher const& by) { return {by.line, by.execution, by.doer()}; }
 
  private:
   Cell& cell(std::uint64_t address);
-  /// The first clock of bulk stores.
-  [[nodiscard]] unsigned first_store() const { return threads_ + most_mbarriers + (threads_ + 31) / 32; }
-  /// `barrier`, or the wait that orders the accesses of a unit before others.
-  [[nodiscard]] char const* order_of(unsigned doer) const;
   void note(Cell& c, Toucher const& by);
-  void check_write(Cell const& c, std::uint64_t address, Toucher const& by, char const* verb) const;
+  [[nodiscard]] Cell::Access access(Toucher const& by) const;
+  [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const;
+  [[nodiscard]] bool two_warps(Cell::Access const& first, Toucher const& by) const;
+  void check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
+                    bool same);
+  void check_copy(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb);
+  void check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by);
+  void race(FlowFaultKind kind, Cell::Access const& first, Toucher const& by, std::uint64_t address,
+            char const* verb, char const* verb_of_first);
+  void refuse_mbarrier(std::uint64_t address, Toucher const& by, char const* verb) const;
 
   std::function<std::string(std::uint64_t)> place_;
   Clocks& clocks_;
   AsyncGroups& groups_;
-  unsigned threads_;
+  Faults& faults_;
+  Units units_;
+  bool same_values_;
   std::unordered_map<std::uint64_t, std::vector<Cell>> pages_;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::vector<Cell>* last_ = nullptr;

@@ -16,6 +16,23 @@ namespace swizproof::flow_detail {
 
 namespace {
 
+unsigned bytes_of_format(Format format) {
+  switch (format) {
+    case Format::f16:
+    case Format::bf16:
+      return 2;
+    case Format::e4m3:
+    case Format::e5m2:
+      return 1;
+    case Format::f64:
+      return 8;
+    case Format::f32:
+    case Format::integer:
+      break;
+  }
+  return 4;
+}
+
 /// A type of cvt, and how many of its elements one register holds.
 struct Packed {
   Format format = Format::integer;
@@ -26,8 +43,9 @@ Packed packed_of(std::string_view type) {
   Packed p;
   p.format = format_of(type);
   p.count = type.ends_with("x2") ? 2 : 1;
-  p.bytes = std::max(program::type_of(type).bits / 8 / p.count, 1U);
-  if (p.format == Format::integer) p.sign = type[0];
+  if (p.format != Format::integer) return p.bytes = bytes_of_format(p.format), p;
+  p.sign = type[0];
+  p.bytes = type.ends_with("64") ? 8 : type.ends_with("32") ? 4 : type.ends_with("16") ? 2 : 1;
   return p;
 }
 
@@ -73,13 +91,16 @@ void BlockRun::place(Word& into, unsigned at, Word const& value, unsigned bytes)
 
 void BlockRun::need_whole_warp(Now const& now) const {
   if (now.mask != ~0U)
-    refuse(now.index, fmt::format("{} is executed by a part of a warp", now.in.opcode.text));
+    fault(FlowFaultKind::misuse, touch(now, static_cast<unsigned>(std::countr_zero(now.mask)), true),
+          isa::aligned,
+          fmt::format("{} is executed by a part of warp {}: all of its threads have to execute it",
+                      now.in.opcode.text, now.warp.number));
 }
 
 // -------------------------------------------------------------------------------------- arithmetic
 
 Name BlockRun::real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes) {
-  std::string_view const op = now.in.opcode.name;
+  std::string_view const op = now.decoded.parts[0];
   auto const minus = [&](Name n) {
     return names_.product(names_.number(-1, format, bytes), n, format, bytes, now.index);
   };
@@ -92,7 +113,7 @@ Name BlockRun::real_name(Now const& now, std::array<Name, 3> const& args, Format
 
 /// add, sub, mul, fma and neg of floating-point numbers; those without names are computed.
 void BlockRun::real(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
+  Decoded const& d = now.decoded;
   Packed const type = packed_of(d.parts.back());
   bool const mixed = d.parts.size() > 2 && packed_of(d.parts[d.parts.size() - 2]).format != Format::integer;
   bool const bent = d.has("sat") || d.has("relu") || mixed;
@@ -102,11 +123,11 @@ void BlockRun::real(Now const& now) {
     Word result;
     std::array<Word, 3> args{};
     for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k)
-      args[k] = operand(now, now.in.operands[k + 1], lane, std::max(d.type.bits, 16U));
+      args[k] = operand(now, now.in.operands[k + 1], lane, std::max(d.bits, 16U));
     bool const all_plain = (args[0].named | args[1].named | args[2].named) == 0;
     if (bent) {
       put(now, now.in.operands[0], lane,
-          unknown(now.index, std::max(d.type.bits, 16U), {&args[0], &args[1], &args[2]}));
+          unknown(now.index, std::max(d.bits, 16U), {&args[0], &args[1], &args[2]}));
       continue;
     }
     for (unsigned part = 0; part < type.count; ++part) {
@@ -133,7 +154,7 @@ void BlockRun::real(Now const& now) {
 
 /// setp of floating-point numbers: those without names are compared, others make a value that is not followed.
 void BlockRun::compare(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
+  Decoded const& d = now.decoded;
   Packed const type = packed_of(d.parts.back());
   bool const joined = now.in.operands.size() != 3 || type.count != 1;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -157,7 +178,7 @@ void BlockRun::compare(Now const& now) {
 
 /// cvt: the name stays. Integers without names are converted by the instruction's steps.
 void BlockRun::convert(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
+  Decoded const& d = now.decoded;
   if (d.parts.size() < 3) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   Packed const from = packed_of(d.parts.back()), to = packed_of(d.parts[d.parts.size() - 2]);
   bool const bent = d.has("relu") || d.has("sat") || d.has("scaled::n2::ue8m0");
@@ -195,14 +216,14 @@ void BlockRun::convert(Now const& now) {
     }
     put(now, now.in.operands[0], lane, result);
   }
-  if (plain_lanes != 0) steps({now.warp, now.index, now.in, now.handler, now.lowered, plain_lanes});
+  if (plain_lanes != 0) steps({now.warp, now.index, now.in, now.decoded, now.lowered, plain_lanes});
 }
 
 // -------------------------------------------------------------------------------------- matrix products
 
 /// mma.sync by the fragments of hardware/fragment.hpp: D = A * B + C.
 void BlockRun::mma(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
+  Decoded const& d = now.decoded;
   need_whole_warp(now);
   auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text)); };
   if (d.parts.size() < 4 || d.has("sp") || d.has("block_scale") || d.has("xor") || d.has("and") ||
@@ -279,12 +300,13 @@ void BlockRun::movmatrix(Now const& now) {
 }
 
 void BlockRun::shuffle(Now const& now) {
-  program::Opcode const& d = now.in.opcode;
+  Decoded const& d = now.decoded;
   if (!d.has("sync")) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   program::Shuffle const mode = d.has("up")     ? program::Shuffle::up
                                 : d.has("down") ? program::Shuffle::down
                                 : d.has("bfly") ? program::Shuffle::bfly
                                                 : program::Shuffle::idx;
+  if (now.in.operands.size() > 4) check_members(now, now.in.operands[4]);
   Lanes out{};
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
@@ -306,27 +328,26 @@ void BlockRun::shuffle(Now const& now) {
 }
 
 void BlockRun::vote(Now const& now) {
+  check_members(now, now.in.operands[2]);
   std::uint32_t yes = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane) && number(now, now.in.operands[1], lane, "the vote") != 0)
       yes |= 1U << lane;
-  auto const members = static_cast<std::uint32_t>(
-      number(now, now.in.operands[2], static_cast<unsigned>(std::countr_zero(now.mask)), "the mask"));
-  if ((members & now.warp.live) != (now.mask & members))
-    refuse(now.index, "lanes of the mask are on another path");
   bool const all = yes == now.mask, any = yes != 0;
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane))
       put(now, now.in.operands[0], lane,
-          plain(now.in.opcode.has("ballot") ? yes
-                : now.in.opcode.has("all")  ? all
-                : now.in.opcode.has("any")  ? any
-                                            : (all || !any)));
+          plain(now.decoded.has("ballot") ? yes
+                : now.decoded.has("all")  ? all
+                : now.decoded.has("any")  ? any
+                                          : (all || !any)));
 }
 
 /// The lowest lane is elected, as PTX's own example has it; which one is not specified.
 void BlockRun::elect(Now const& now) {
   auto const leader = static_cast<unsigned>(std::countr_zero(now.mask));
+  assumed_.insert("elect.sync elects the lowest lane, which the PTX ISA does not specify");
+  if (now.in.operands.size() > 1) check_members(now, now.in.operands[1]);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     put(now, now.in.operands[0], lane, plain(leader));

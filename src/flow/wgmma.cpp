@@ -28,16 +28,22 @@ void each_register(ptx::Operand const& o, Fn const& fn) {
 
 /// Before each instruction: none but wgmma may touch accumulators and registers of A in flight; what it writes needs a fence before the next wgmma.
 void BlockRun::check_registers(Warp& warp, Now const& now) {
-  if (now.handler == Handler::wgmma) return;
+  if (now.decoded.handler == Handler::wgmma) return;
   if (!warp.in_flight.empty())
     for (ptx::Operand const& o : now.in.operands)
       each_register(o, [&](std::uint32_t r) {
         auto const found = warp.in_flight.find(r);
         if (found != warp.in_flight.end())
-          throw FlowConflict{fmt::format("warp {} uses {}, {} of wgmma, and has not waited for its group",
+          throw FlowConflict{FlowFaultKind::race,
+                             fmt::format("warp {} uses {}, {} of wgmma, and has not waited for its group",
                                          warp.number, kernel_.function.registers[r].name,
                                          found->second.accumulator ? "an accumulator" : "a register of A"),
-                             {now.index, found->second.line}};
+                             touch(now, 0, true),
+                             FlowTouch{found->second.line, 0, thread(warp, 0), true},
+                             isa::wgmma,
+                             "wgmma.wait_group before the register is used",
+                             {},
+                             false};
       });
   if (now.in.operands.empty() || now.in.operands[0].kind == ptx::Operand::Kind::address) return;
   if (warp.written.empty()) warp.written.resize(registers_);
@@ -47,12 +53,12 @@ void BlockRun::check_registers(Warp& warp, Now const& now) {
 void BlockRun::wgmma_groups(Now const& now) {
   need_whole_warp(now);
   Warp& warp = now.warp;
-  if (now.handler == Handler::wgmma_fence) {
+  if (now.decoded.handler == Handler::wgmma_fence) {
     warp.fenced = true, warp.written.clear();
     return;
   }
-  unsigned const unit = unit_of(warp);
-  if (now.handler == Handler::wgmma_commit) {
+  unsigned const unit = units_.wgmma(warp.number);
+  if (now.decoded.handler == Handler::wgmma_commit) {
     warp.groups.push_back(clocks_.now(unit));
     clocks_.tick(unit);
     return;
@@ -62,7 +68,7 @@ void BlockRun::wgmma_groups(Now const& now) {
   if (done == 0) return;
   auto moments = std::make_shared<std::vector<std::uint32_t>>(clocks_.size(), 0);
   (*moments)[unit] = warp.groups[done - 1];
-  for (unsigned lane = 0; lane < 32; ++lane) clocks_.take(moments, thread(warp, lane));
+  for (unsigned lane = 0; lane < 32; ++lane) clocks_.take({moments, moments}, thread(warp, lane));
   std::erase_if(warp.in_flight, [&](auto const& one) { return one.second.group < done; });
 }
 
@@ -74,8 +80,14 @@ void BlockRun::need_fence(Now const& now, ptx::Operand const& registers, char co
     each_register(registers, [&](std::uint32_t r) { missing = missing || warp.written[r]; });
   if (missing)
     throw FlowConflict{
+        FlowFaultKind::fence,
         fmt::format("warp {} has written {} of wgmma, and no wgmma.fence is between", warp.number, what),
-        {now.index}};
+        touch(now, 0, true),
+        {},
+        isa::wgmma,
+        "wgmma.fence.sync.aligned before this wgmma",
+        {},
+        false};
 }
 
 /// Accumulators that are no registers of A of a wgmma in flight, and registers of A that are no accumulators of one.
@@ -84,10 +96,16 @@ void BlockRun::need_idle(Now const& now, ptx::Operand const& registers, bool acc
     auto const found = now.warp.in_flight.find(r);
     if (found != now.warp.in_flight.end() && found->second.accumulator != accumulators)
       throw FlowConflict{
+          FlowFaultKind::race,
           fmt::format("wgmma of warp {} uses {}, which another wgmma {}, and has not waited for its group",
                       now.warp.number, kernel_.function.registers[r].name,
                       accumulators ? "reads as A" : "writes"),
-          {now.index, found->second.line}};
+          touch(now, 0, true),
+          FlowTouch{found->second.line, 0, thread(now.warp, 0), true},
+          isa::wgmma,
+          "wgmma.wait_group between them",
+          {},
+          false};
   });
 }
 
@@ -96,7 +114,7 @@ void BlockRun::read_by_wgmma(Now const& now, std::uint64_t address, unsigned byt
   check_bounds(now, program::Space::shared, address, 1, 0, "reads by wgmma");
   check_bounds(now, program::Space::shared, address + bytes - 1, 1, 0, "reads by wgmma");
   out = read_async(now, program::Space::shared, address, bytes,
-                   {thread(now.warp, 0), now.index, 0, unit_of(now.warp)});
+                   toucher(now, 0, 0, units_.wgmma(now.warp.number)));
 }
 
 /// Rows [first, first + rows) of A or columns of B, `depth` elements of k each, through a descriptor (H9).
@@ -178,7 +196,7 @@ void BlockRun::check_wgmma(Now const& now, bool registers) {
 /// wgmma.mma_async of A in registers or shared memory, and of B in shared memory. Warp w of the warpgroup has rows 16 w to 16 w + 15.
 void BlockRun::wgmma(Now const& now) {
   need_whole_warp(now);
-  auto const& parts = now.in.opcode.parts;
+  auto const& parts = now.decoded.parts;
   auto const& in = now.in.operands;
   std::size_t const last = parts.size() - 1;
   auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text)); };
@@ -189,8 +207,7 @@ void BlockRun::wgmma(Now const& now) {
     return fmt::format(" {} ", s.types).find(fmt::format(" {} ", type_a)) != std::string::npos;
   });
   unsigned const columns = 8 * static_cast<unsigned>(in[0].parts.size()) / (type_d == "f16" ? 2 : 4);
-  if (shape == wgmma_shapes.end() || !now.in.opcode.has(fmt::format("m64n{}k{}", columns, shape->k)))
-    refused();
+  if (shape == wgmma_shapes.end() || !now.decoded.has(fmt::format("m64n{}k{}", columns, shape->k))) refused();
   check_wgmma(now, registers);
   std::size_t const major_b = registers ? 6 : 7;
   bool const a_mn = !registers && in.size() > 6 && number(now, in[6], 0, "the major") != 0,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace swizproof {
 
 namespace {
@@ -19,12 +21,41 @@ Json flow_lines(std::vector<FlowLine> const& lines) {
   return out;
 }
 
+Json access_json(std::optional<FlowAccess> const& a) {
+  if (!a) return {};
+  return {{"by", a->by},
+          {"execution", a->line.execution == 0 ? Json() : Json(a->line.execution)},
+          {"at", flow_lines({a->line})[0]}};
+}
+
+Json fault_json(FlowFault const& f) {
+  return {{"kind", name_of(f.kind)},
+          {"text", f.text},
+          {"block", f.block},
+          {"lines", flow_lines(f.lines)},
+          {"first", access_json(f.first)},
+          {"second", access_json(f.second)},
+          {"rule", f.rule.empty() ? Json() : Json(f.rule)},
+          {"fix", f.fix.empty() ? Json() : Json(f.fix)}};
+}
+
+/// `1st`, `2nd`, `3rd`, `11th`.
+std::string ordinal(std::uint32_t n) {
+  std::uint32_t const tens = n / 10 % 10, ones = n % 10;
+  return fmt::format("{}{}", n,
+                     tens == 1 || ones == 0 || ones > 3 ? "th"
+                     : ones == 1                        ? "st"
+                     : ones == 2                        ? "nd"
+                                                        : "rd");
+}
+
 std::string line_text(FlowLine const& l, int indent) {
   std::string const source =
       l.source.file.empty()
           ? ""
           : fmt::format("  {}:{}", l.source.file.substr(l.source.file.rfind('/') + 1), l.source.line);
-  return fmt::format("{:{}}PTX line {:<6} {}{}\n", "", indent, l.ptx_line, l.op, source);
+  std::string const execution = l.execution == 0 ? "" : fmt::format("  {} execution", ordinal(l.execution));
+  return fmt::format("{:{}}PTX line {:<6} {}{}{}\n", "", indent, l.ptx_line, l.op, source, execution);
 }
 
 std::string wrong_text(FlowWrong const& w, int indent) {
@@ -50,6 +81,23 @@ std::string_view name(FlowVerdict verdict) {
   return verdict == FlowVerdict::proved ? "proved" : verdict == FlowVerdict::refuted ? "refuted" : "unknown";
 }
 
+std::string_view refuted_by(FlowReport const& r) {
+  if (r.verdict != FlowVerdict::refuted) return {};
+  if (r.fault) return name_of(r.fault->kind);
+  return r.wrong != 0 ? "wrong element" : r.missing != 0 ? "element not written" : "element not expected";
+}
+
+std::string domain_text(FlowReport const& r, FlowLaunch const& launch) {
+  auto const& grid = launch.grid;
+  std::string out = fmt::format("of this launch, {} of its {} blocks, for all data and ", r.blocks,
+                                std::uint64_t{grid[0]} * grid[1] * grid[2]);
+  out += r.left_out.empty() ? "every order of the warps"
+                            : fmt::format("every order of the warps as far as checked; not checked: {}",
+                                          fmt::join(r.left_out, "; "));
+  if (!r.assumed.empty()) out += fmt::format("; assumed: {}", fmt::join(r.assumed, "; "));
+  return out;
+}
+
 std::string three_text(std::array<std::uint32_t, 3> const& numbers) {
   return fmt::format("{}", fmt::join(numbers, ","));
 }
@@ -63,6 +111,10 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
            {"blocks", r.blocks},
            {"only_blocks", launch.blocks},
            {"expect", expectations},
+           {"kind", refuted_by(r).empty() ? Json() : Json(refuted_by(r))},
+           {"domain", r.verdict == FlowVerdict::proved ? Json(domain_text(r, launch)) : Json()},
+           {"not_checked", r.left_out},
+           {"assumed", r.assumed},
            {"elements", r.elements},
            {"right", r.right},
            {"wrong", r.wrong},
@@ -84,9 +136,8 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
                           {"missing", r.first->missing},
                           {"extra", r.first->extra},
                           {"lines", flow_lines(r.first->lines)}};
-  if (r.fault)
-    out["fault"] = {
-        {"text", r.fault->text}, {"block", r.fault->block}, {"lines", flow_lines(r.fault->lines)}};
+  if (r.fault) out["fault"] = fault_json(*r.fault);
+  if (launch.spare) out["spare"] = flow_lines(r.spare);
   return out;
 }
 
@@ -94,7 +145,15 @@ std::string describe(FlowReport const& r, int indent) {
   std::string text;
   if (r.fault) {
     text += fmt::format("{:{}}block {}: {}\n", "", indent, three_text(r.fault->block), r.fault->text);
-    for (FlowLine const& l : r.fault->lines) text += line_text(l, indent + 2);
+    // Executions are named where one of the two is not the first.
+    bool const again = std::any_of(r.fault->lines.begin(), r.fault->lines.end(),
+                                   [](FlowLine const& l) { return l.execution > 1; });
+    for (FlowLine l : r.fault->lines) {
+      if (!again) l.execution = 0;
+      text += line_text(l, indent + 2);
+    }
+    if (!r.fault->fix.empty()) text += fmt::format("{:{}}  fix: {}\n", "", indent, r.fault->fix);
+    if (!r.fault->rule.empty()) text += fmt::format("{:{}}  rule: {}\n", "", indent, r.fault->rule);
   }
   if (!r.reason.empty()) {
     text += fmt::format("{:{}}not decided: {}\n", "", indent, printable(r.reason));
@@ -106,6 +165,13 @@ std::string describe(FlowReport const& r, int indent) {
   if (r.unexpected != 0)
     text += fmt::format("{:{}}written and not expected: {}\n", "", indent,
                         names_text(r.unexpected, r.unexpected_names));
+  return text;
+}
+
+std::string spare_text(FlowReport const& r, int indent) {
+  if (r.spare.empty()) return fmt::format("{:{}}no barrier, fence or wait can be removed\n", "", indent);
+  std::string text = fmt::format("{:{}}can be removed, one at a time\n", "", indent);
+  for (FlowLine const& l : r.spare) text += line_text(l, indent + 2);
   return text;
 }
 

@@ -2,8 +2,9 @@
 //
 //   PTX  -->  every thread of a block, integers exact, data as names (array, index)  -->  sums of products of names
 //
-// One launch is executed: its blocks, its parameters, its shared memory. Warps run in one order between barriers; a
-// read or write that another order could change is a race, and refutes. So an answer holds for every order of the warps.
+// One launch is executed: its blocks, its parameters, its shared memory, its warps in one order. The answer holds for every order if the launch is
+// well synchronised (src/flow/barriers.hpp, mbarriers.hpp) and race free (order.hpp, races.hpp, proxies.hpp): both are checked on the
+// order that is executed, and are theorems about all orders. What is not checked is named in the answer, `FlowReport::left_out`.
 #pragma once
 
 #include <swizproof/hardware/tma.hpp>
@@ -62,6 +63,13 @@ struct FlowPlace {
 /// The bits of a number in a floating-point type; nothing where it has no such number.
 [[nodiscard]] std::optional<std::uint64_t> flow_bits(double value, std::string_view type);
 
+/// Which missing fences between the generic and the async proxy are faults.
+enum class FlowProxy : std::uint8_t {
+  strict,  ///< each fence that the PTX ISA requires
+  write,   ///< behind what threads store, and neither behind what they read nor behind mbarrier.init
+  off
+};
+
 /// A launch of which blocks are executed.
 struct FlowLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -73,8 +81,10 @@ struct FlowLaunch {
       false;  ///< without expectations: the terms of all elements that are written, not of the first alone
   /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.
   std::function<double(FlowArray const&, std::uint64_t)> data{};
-  std::uint64_t most_steps =
-      400'000'000;  ///< instructions of warps in all blocks, then the answer is unknown
+  std::uint64_t most_steps = 20'000'000;  ///< instructions of warps in all blocks, then the answer is unknown
+  FlowProxy proxy = FlowProxy::strict;
+  bool same_values = false;  ///< two writes of one value without order are accepted
+  bool spare = false;        ///< also which barriers, fences and waits can be removed, one at a time
 };
 
 /// An index of an expectation, and its values.
@@ -102,7 +112,8 @@ struct FlowExpectation {
 struct FlowLine {
   std::uint32_t ptx_line = 0;
   std::string op{};
-  SourceLine source{};  ///< of the file, where the PTX has lines
+  SourceLine source{};          ///< of the file, where the PTX has lines
+  std::uint32_t execution = 0;  ///< of a fault: which execution by its warp, from 1 on; 0 is not counted
 };
 
 /// An element that is not what is expected.
@@ -115,11 +126,38 @@ struct FlowWrong {
   std::vector<FlowLine> lines{};       ///< that moved the first of these; the likeliest first
 };
 
+/// Kinds of faults.
+enum class FlowFaultKind : std::uint8_t {
+  race,                   ///< two accesses to a byte without order, one of them a write
+  same_value_race,        ///< two writes of one value without order
+  fence,                  ///< a proxy fence is missing
+  not_well_synchronised,  ///< who meets at a barrier depends on the order, or a barrier is not complete at the end
+  misuse,          ///< of a barrier, an mbarrier, a mask, or of an instruction that all of a warp executes
+  uninitialised,   ///< bytes of shared memory that no thread has written
+  never_released,  ///< a warp waits for ever
+  out_of_bounds,
+  misaligned,
+  trap,
+  read_only  ///< a write of data that ld.global.nc reads
+};
+/// `race`, `same-value race`, `missing fence`, ..
+[[nodiscard]] std::string_view name_of(FlowFaultKind kind);
+
+/// An access of a fault.
+struct FlowAccess {
+  FlowLine line{};
+  std::string by{};  ///< `thread 3`, `warp 1`, `the TMA`
+};
+
 /// An access that refutes the kernel for every expectation.
 struct FlowFault {
   std::string text{};  ///< in words
   std::array<std::uint32_t, 3> block{};
-  std::vector<FlowLine> lines{};
+  std::vector<FlowLine> lines{};  ///< of both accesses, the second one first, or of those that wait
+  FlowFaultKind kind = FlowFaultKind::race;
+  std::optional<FlowAccess> first{}, second{};  ///< in the order that was executed
+  std::string rule{};                           ///< paragraph of the PTX ISA
+  std::string fix{};                            ///< which instruction would do, and where
 };
 
 /// An element that is written or expected, computed of given data. Sums and products of integers are exact while they are below 2^53.
@@ -147,6 +185,9 @@ struct FlowReport {
   std::vector<std::string> unexpected_names{};
   std::optional<FlowWrong> first{};
   std::optional<FlowFault> fault{};
+  std::vector<std::string> left_out{};  ///< what `for every order of the warps` does not cover
+  std::vector<std::string> assumed{};   ///< readings of the PTX ISA that the answer depends on
+  std::vector<FlowLine> spare{};        ///< each of them can be removed alone
   std::vector<std::string>
       values{};  ///< without expectations: what reaches the first element of each array that is written
   std::vector<FlowNumber>

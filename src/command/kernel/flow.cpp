@@ -55,6 +55,16 @@ FlowAnswer compute(FlowArguments const& arguments) {
   return answer;
 }
 
+/// The question, or what is checked without one; of a refuted launch the kind of fault first.
+std::string headline(FlowReport const& r, std::vector<std::string> const& expect) {
+  std::string const asked = fmt::format("{}", fmt::join(expect, "; "));
+  std::string const kind(refuted_by(r));
+  if (!kind.empty()) return asked.empty() ? kind : fmt::format("{}: {}", kind, asked);
+  if (!asked.empty()) return asked;
+  return r.verdict == FlowVerdict::proved ? "no race and no fault; no result was asked for"
+                                          : "no result was asked for";
+}
+
 void print(Common const& common, FlowAnswer const& answer, std::vector<std::string> const& expect,
            Style const& style) {
   FlowReport const& r = answer.report;
@@ -66,8 +76,7 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
              r.verdict == FlowVerdict::proved    ? style.good(word)
              : r.verdict == FlowVerdict::refuted ? style.bad(word)
                                                  : style.doubtful(word),
-             expect.empty() ? "each byte is written before it is read, and a barrier is between them"
-                            : fmt::format("{}", fmt::join(expect, "; ")));
+             headline(r, expect));
   fmt::print(common.streams.out, "{}", describe(r, 2));
   if (r.missing != 0 && grid == std::array<std::uint32_t, 3>{1, 1, 1})
     fmt::print(common.streams.out, "  the grid has one block: --grid X,Y,Z gives more\n");
@@ -75,11 +84,10 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
   if (r.elements != 0 && !r.fault && r.reason.empty())
     fmt::print(common.streams.out, "  {} of {} elements right, {} wrong, {} not written\n", r.right,
                r.elements, r.wrong, r.missing);
+  if (answer.launch.spare && r.verdict == FlowVerdict::proved)
+    fmt::print(common.streams.out, "{}", spare_text(r, 2));
   if (r.verdict == FlowVerdict::proved)
-    fmt::print(common.streams.out,
-               "of this launch, {} of its {} blocks, for all data and every order of the warps; {} "
-               "instructions of warps\n",
-               r.blocks, std::uint64_t{grid[0]} * grid[1] * grid[2], r.steps);
+    fmt::print(common.streams.out, "{}; {} instructions of warps\n", domain_text(r, answer.launch), r.steps);
   else
     fmt::print(common.streams.out, "of this launch\n");
 }
@@ -106,6 +114,9 @@ std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answ
   }
   if (!params.empty()) entry.add_value("param", toml_table(params));
   if (q.shared_bytes != 0) entry.add("shared_bytes", q.shared_bytes);
+  if (q.proxy != "strict") entry.add("proxy", q.proxy);
+  if (q.same_values) entry.add_value("same_values", "true");
+  if (q.steps != 0) entry.add("steps", q.steps);
   return entry.add("result", q.expect).text();
 }
 
@@ -162,6 +173,21 @@ void add_flow(CLI::App& app, Common& common) {
       ->disable_flag_override();
   sub->add_option("--shared-bytes", arguments->question.shared_bytes, "bytes of dynamic shared memory")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+  sub->add_option(
+         "--proxy", arguments->question.proxy,
+         "which missing fence.proxy.async and fence.mbarrier_init are faults: strict, all that the PTX ISA\n"
+         "requires; write, behind stores alone; off")
+      ->check(CLI::IsMember({"strict", "write", "off"}))
+      ->capture_default_str();
+  sub->add_flag("--same-values", arguments->question.same_values,
+                "accept two writes of one value to one byte without order")
+      ->disable_flag_override();
+  sub->add_flag("--spare", arguments->question.spare,
+                "of a proved launch: the barriers, fences and waits that can be removed, one at a time")
+      ->disable_flag_override();
+  sub->add_option("--steps", arguments->question.steps,
+                  "instructions of warps that are executed at most: 20000000")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   add_emit_toml_to(*sub, arguments->emit);
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });
 }

@@ -67,6 +67,17 @@ FlowQuestion question_in(TomlFile const& file, toml::table const& table) {
   if (toml::node const* const param = table.get("param")) q.params = params_in(file, *param);
   if (toml::node const* const bytes = table.get("shared_bytes"))
     q.shared_bytes = file.number(*bytes, "shared_bytes", 1, 1 << 20);
+  if (toml::node const* const proxy = table.get("proxy")) {
+    q.proxy = file.string(*proxy, "proxy");
+    (void)file.within(*proxy, [&] { return parse_proxy(q.proxy); });
+  }
+  if (toml::node const* const same = table.get("same_values")) {
+    auto const value = same->value_exact<bool>();
+    if (!value) file.fail("same_values is true or false", same->source());
+    q.same_values = *value;
+  }
+  if (toml::node const* const steps = table.get("steps"))
+    q.steps = file.number(*steps, "steps", 1, std::int64_t{1} << 40);
   if (toml::node const* const result = table.get("result"))
     for (toml::node const* one : file.list(*result, "result"))
       q.expect.push_back(file.string(*one, "result"));
@@ -75,8 +86,9 @@ FlowQuestion question_in(TomlFile const& file, toml::table const& table) {
 
 void read_flow(TomlFile const& file, toml::table const& table, CompiledFiles& files,
                std::set<std::string>& names, Obligation& out) {
-  static std::set<std::string_view> const known{"name",       "ptx",   "kernel",       "block",  "grid",
-                                                "only_block", "param", "shared_bytes", "result", "expect"};
+  static std::set<std::string_view> const known{
+      "name",         "ptx",    "kernel", "block", "grid",        "only_block", "param",
+      "shared_bytes", "result", "expect", "proxy", "same_values", "steps"};
   file.refuse_unknown_keys(table, known);
   file.take_expectation(table, out);
   toml::node const* const ptx = table.get("ptx");

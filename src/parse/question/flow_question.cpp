@@ -137,6 +137,13 @@ std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string co
   }
 }
 
+FlowProxy parse_proxy(std::string const& text) {
+  if (text == "strict") return FlowProxy::strict;
+  if (text == "write") return FlowProxy::write;
+  if (text == "off") return FlowProxy::off;
+  throw InputError::whole("proxy is strict, write or off", text);
+}
+
 FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std::string const& file) {
   FlowPlan plan;
   FlowLaunch& launch = plan.launch;
@@ -144,6 +151,9 @@ FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std:
   launch.grid = parse_three(question.grid, "--grid", 1);
   launch.shared_bytes = question.shared_bytes;
   launch.every_element = question.every_element;
+  launch.same_values = question.same_values, launch.spare = question.spare;
+  if (question.steps != 0) launch.most_steps = question.steps;
+  launch.proxy = parse_proxy(question.proxy);
   if (question.every_element && !question.expect.empty())
     throw InputError::whole("--every-element is for a question without --expect", question.expect[0]);
   for (std::string const& text : question.only) {

@@ -16,6 +16,9 @@ struct FlowQuestion {
   std::vector<std::string> only{}, params{}, expect{};
   std::uint64_t shared_bytes = 0;
   bool every_element = false;
+  std::string proxy = "strict";  ///< or write, off
+  bool same_values = false, spare = false;
+  std::uint64_t steps = 0;  ///< 0: the default
 };
 
 /// Meaning of a question for a module.
@@ -28,6 +31,9 @@ struct FlowPlan {
 /// One to three numbers of at least `least`: `8,8`. The others are `least`. Throws InputError that begins with `option`.
 [[nodiscard]] std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
                                                        std::uint32_t least);
+
+/// `strict`, `write` or `off`. Throws InputError.
+[[nodiscard]] FlowProxy parse_proxy(std::string const& text);
 
 /// Reads a question. Throws InputError: for a pattern that finds no kernel of the module or several, for a launch that the kernel cannot
 /// have, for parameters that it does not have, and for expectations. `file` names the module. Checked by tests/unit/parse/expectation_test.cpp.

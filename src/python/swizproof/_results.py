@@ -941,12 +941,26 @@ class FlowWrong(Record):
 
 
 @record
-class FlowFault(Record):
-    """A race, a read of bytes that nothing has written, or an access out of bounds."""
+class FlowAccess(Record):
+    """An access of a fault: who makes it, and which execution of the instruction by its warp, from 1 on."""
 
+    by: str
+    execution: Optional[int]
+    at: FlowLine
+
+
+@record
+class FlowFault(Record):
+    """A fault of a launch: its kind, both accesses in the order that was executed, the paragraph of the PTX ISA, and what would do."""
+
+    kind: str
     text: str
     block: List[int]
     lines: List[FlowLine]
+    first: Optional[FlowAccess] = None
+    second: Optional[FlowAccess] = None
+    rule: Optional[str] = None
+    fix: Optional[str] = None
 
 
 @record
@@ -960,6 +974,8 @@ class Flow(Answer):
     blocks: int
     only_blocks: List[List[int]]
     expect: List[str]
+    not_checked: List[str]
+    assumed: List[str]
     elements: int
     right: int
     wrong: int
@@ -969,8 +985,11 @@ class Flow(Answer):
     unexpected_names: List[str]
     values: List[str]
     instructions: int
+    kind: Optional[str] = None
+    domain: Optional[str] = None
     first_wrong: Optional[FlowWrong] = None
     fault: Optional[FlowFault] = None
+    spare: Optional[List[FlowLine]] = None
     reason: Optional[str] = None
     at: Optional[FlowLine] = None
     obligation: Optional[str] = None

@@ -97,6 +97,8 @@ FlowReport executed(RecordedKernel const& kernel, Json const& row, std::uint64_t
       std::uint64_t{grid[0]} * grid[1] * grid[2] > most_blocks)
     malformed("a launch has more than 4096 blocks");
   plan.launch.most_steps = most_steps;
+  plan.launch.proxy = FlowProxy::
+      write;  // values are compared here, and the bytes of one kernel have an mbarrier without a fence
   struct Drawn {
     std::uint64_t start = 0;
     bool target = false;

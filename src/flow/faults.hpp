@@ -1,0 +1,84 @@
+// Faults of a launch as they are found, and the one that is reported: the most telling, not the first.
+#pragma once
+
+#include <swizproof/flow/flow.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// An execution of an instruction by a thread, or by a unit that copies or multiplies for it.
+struct FlowTouch {
+  std::uint32_t line = ~0U;     ///< index of the instruction
+  std::uint32_t execution = 0;  ///< by its warp; 1 is the first, 0 is not counted
+  unsigned doer = 0;            ///< number of a clock, as units.hpp has them
+  bool warp = false;            ///< all of the doer's warp
+};
+
+/// A fault. `second` is the access that was executed when it was found, `first` an earlier one.
+struct FlowConflict {
+  FlowFaultKind kind = FlowFaultKind::race;
+  std::string text{};
+  FlowTouch second{};
+  std::optional<FlowTouch> first{};
+  std::string_view rule{};             ///< paragraph of the PTX ISA
+  std::string fix{};                   ///< which instruction would do, and where
+  std::vector<std::uint32_t> waits{};  ///< instructions at which warps wait for ever
+  bool two_warps = false;              ///< a race between two warps
+};
+
+/// The fault of one block that is reported: a race of two warps ends the execution at once; after another fault it goes on, since a race that
+/// explains it may follow. What is executed behind a fault is still one real order of the warps.
+class Faults {
+ public:
+  /// Keeps a fault if it tells more than the one before; throws a race of two warps.
+  void add(FlowConflict conflict);
+  /// True if a fault of this kind would be kept.
+  [[nodiscard]] bool would_keep(FlowFaultKind kind, bool two_warps) const;
+  [[nodiscard]] bool any() const { return best_.has_value(); }
+  /// A value that is read depends on the order of the warps: an answer without a fault is undecided.
+  void doubt(std::string text, std::uint32_t line) {
+    if (!doubt_) doubt_ = Doubt{std::move(text), line};
+  }
+  /// The launch is not well synchronised: this order goes on, since it may have a fault of another kind.
+  void unsynchronised(FlowConflict conflict) {
+    if (!unsynchronised_) unsynchronised_ = std::move(conflict);
+  }
+  [[nodiscard]] std::optional<FlowConflict> const& not_well_synchronised() const { return unsynchronised_; }
+  struct Doubt {
+    std::string text{};
+    std::uint32_t line = ~0U;
+  };
+  [[nodiscard]] std::optional<Doubt> const& doubts() const { return doubt_; }
+  /// Throws the fault, if there is one.
+  void raise() const {
+    if (best_) throw FlowConflict{*best_};
+  }
+
+ private:
+  std::optional<FlowConflict> best_{};
+  std::optional<Doubt> doubt_{};
+  std::optional<FlowConflict> unsynchronised_{};
+};
+
+/// Paragraphs of the PTX ISA that rules cite.
+namespace isa {
+inline constexpr std::string_view
+    races = "PTX ISA, Memory Consistency Model: data races",
+    barrier = "PTX ISA, barrier{.cta}", mbarrier = "PTX ISA, mbarrier",
+    mbarrier_init = "PTX ISA, mbarrier.init: contents of the mbarrier object",
+    async_proxy = "PTX ISA, Memory Consistency Model: proxies; Async proxy",
+    warp_mask = "PTX ISA, shfl.sync, vote.sync, bar.warp.sync: membermask",
+    aligned = "PTX ISA, .aligned: all threads of the warp execute the same instruction",
+    read_only = "PTX ISA, ld.global.nc: read-only for the duration of the kernel",
+    bounds = "PTX ISA, Addresses as Operands",
+    alignment = "PTX ISA, Addresses as Operands: natural alignment", trap = "PTX ISA, trap",
+    wgmma = "PTX ISA, wgmma.fence",
+    copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";
+}  // namespace isa
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,221 @@
+#include "mbarriers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+constexpr std::uint32_t most_count = (1U << 20) - 1;
+
+std::string who(FlowTouch const& touch) { return fmt::format("thread {}", touch.doer); }
+
+FlowConflict misuse(MbarrierOperation const& op, std::string text, std::string_view rule = isa::mbarrier) {
+  return {FlowFaultKind::misuse, std::move(text), op.touch, {}, rule, {}, {}, false};
+}
+
+FlowConflict unsynchronised(std::string text, FlowTouch second, FlowTouch first) {
+  return {FlowFaultKind::not_well_synchronised,
+          std::move(text),
+          std::move(second),
+          std::move(first),
+          isa::mbarrier,
+          {},
+          {},
+          false};
+}
+
+}  // namespace
+
+unsigned Mbarriers::init(std::uint64_t address, std::uint32_t count, MbarrierOperation const& op,
+                         Clocks& clocks) {
+  if (count == 0 || count > most_count)
+    throw misuse(op, fmt::format("the count {} of an mbarrier is not in 1 to {}", count, most_count));
+  Mbarrier& old = barriers_[address];
+  if (old.live)
+    throw misuse(
+        op,
+        fmt::format("{} initialises the mbarrier at 0x{:x}, which is in use: mbarrier.inval has to be "
+                    "before",
+                    who(op.touch), address),
+        isa::mbarrier_init);
+  unsigned const slot = old.count != 0 ? old.slot : slots_++;
+  Mbarrier b;
+  b.live = true, b.count = b.pending = count, b.slot = slot;
+  b.origin = {op.thread, clocks.now(op.thread), op.touch, 0};
+  old = std::move(b);
+  return slot;
+}
+
+/// The mbarrier that a thread uses: it has to be initialised, and the initialisation ordered before, (a).
+Mbarriers::Mbarrier& Mbarriers::used(std::uint64_t address, MbarrierOperation const& op,
+                                     Clocks const& clocks) {
+  constexpr std::uint64_t bytes = 8;
+  if (address % bytes != 0)
+    throw FlowConflict{FlowFaultKind::misaligned,
+                       fmt::format("{} uses an mbarrier at 0x{:x}, which is no multiple of {}", who(op.touch),
+                                   address, bytes),
+                       op.touch,
+                       {},
+                       isa::mbarrier,
+                       {},
+                       {},
+                       false};
+  auto const at = barriers_.find(address);
+  if (at == barriers_.end() || !at->second.live)
+    throw misuse(op,
+                 fmt::format("{} uses the mbarrier at 0x{:x}, which is not initialised: mbarrier.init is "
+                             "missing, or a barrier behind it",
+                             who(op.touch), address),
+                 isa::mbarrier_init);
+  Mbarrier& b = at->second;
+  if (!clocks.ordered(b.origin.thread, b.origin.clock, op.thread))
+    throw FlowConflict{
+        FlowFaultKind::race,
+        fmt::format("{} uses the mbarrier at 0x{:x}, which {} has initialised: no barrier is between them",
+                    who(op.touch), address, who(b.origin.touch)),
+        op.touch,
+        b.origin.touch,
+        isa::mbarrier_init,
+        {},
+        {},
+        op.thread / 32 != b.origin.thread / 32};
+  b.last[op.thread] = {op.thread, clocks.now(op.thread), op.touch};
+  return b;
+}
+
+void Mbarriers::inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
+  Mbarrier& b = used(address, op, clocks);
+  for (auto const& [thread, last] : b.last)
+    if (!clocks.ordered(thread, last.own, op.thread))
+      throw FlowConflict{
+          FlowFaultKind::race,
+          fmt::format("{} invalidates the mbarrier at 0x{:x}, which {} uses: no barrier is between them",
+                      who(op.touch), address, who(last.touch)),
+          op.touch,
+          last.touch,
+          isa::mbarrier_init,
+          {},
+          {},
+          thread / 32 != op.thread / 32};
+  b.live = false;
+}
+
+/// Fails if the operations of a phase are not all executed before what a thread does now, (b) and (d).
+void Mbarriers::behind(std::vector<Clocks::Arrival> const& steps, std::vector<FlowTouch> const& touches,
+                       Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
+                       char const* what) const {
+  Clocks::Vector const& seen = clocks.seen(op.thread).execution;
+  if (known == seen) return;
+  bool all = true;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (clocks.executed(steps[i].thread, steps[i].own, op.thread)) {
+      all = all && (*seen)[steps[i].thread] >= steps[i].own;
+      continue;
+    }
+    return faults_.unsynchronised(unsynchronised(
+        fmt::format("{} {} before {} arrives at the mbarrier: which phase it belongs to depends "
+                    "on the order",
+                    who(op.touch), what, who(touches[i])),
+        op.touch, touches[i]));
+  }
+  if (all) known = seen;  // it holds for each thread that has seen the same
+}
+
+std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std::uint32_t bytes,
+                                MbarrierOperation const& op, Clocks& clocks) {
+  Mbarrier& b = used(address, op, clocks);
+  if (count == 0 || count > b.pending)
+    throw misuse(op, fmt::format("{} arrives {} times at an mbarrier that waits for {} arrivals",
+                                 who(op.touch), count, b.pending));
+  behind(b.before, b.touches_before, b.known, op, clocks, "may arrive");
+  std::uint64_t const phase = b.phase;
+  b.bytes += bytes;
+  b.arrivals.push_back(clocks.arrive(op.thread, op.relaxed));
+  b.steps.push_back(b.arrivals.back()), b.touches.push_back(op.touch);
+  b.pending -= count;
+  end_phase(b, clocks);
+  return phase;
+}
+
+void Mbarriers::expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op,
+                       Clocks& clocks) {
+  Mbarrier& b = used(address, op, clocks);
+  behind(b.before, b.touches_before, b.known, op, clocks, "may expect bytes");
+  b.expected.push_back({op.thread, clocks.now(op.thread), op.touch});
+  b.bytes += bytes;
+  end_phase(b, clocks);
+}
+
+void Mbarriers::fence(unsigned thread, Clocks& clocks) {
+  std::uint32_t const own = clocks.arrive(thread).own;
+  for (auto& [address, b] : barriers_)
+    if (b.live && b.origin.thread == thread && b.origin.fence == 0) b.origin.fence = own;
+}
+
+unsigned Mbarriers::copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
+  Mbarrier& b = used(address, op, clocks);
+  behind(b.before, b.touches_before, b.known, op, clocks, "may issue a copy");
+  b.steps.push_back(clocks.arrive(op.thread)), b.touches.push_back(op.touch);
+  return b.slot;
+}
+
+void Mbarriers::copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks) {
+  Mbarrier& b = barriers_.at(address);
+  b.arrivals.push_back(clocks.arrive(unit));
+  b.bytes -= static_cast<std::int64_t>(bytes);
+  end_phase(b, clocks);
+}
+
+/// (c) and (e), of the phase that is complete now.
+void Mbarriers::check_end(Mbarrier const& b) const {
+  for (Operation const& e : b.expected)
+    if (std::none_of(b.arrivals.begin(), b.arrivals.end(),
+                     [&](Clocks::Arrival const& a) { return a.behind(e.thread, e.own); }))
+      return faults_.unsynchronised(
+          unsynchronised(fmt::format("{} expects bytes, and the phase may be complete before: no arrival is "
+                                     "behind it",
+                                     who(e.touch)),
+                         e.touch, b.touches.back()));
+  for (Operation const& w : b.waits)
+    if (std::none_of(b.steps.begin(), b.steps.end(),
+                     [&](Clocks::Arrival const& a) { return a.behind(w.thread, w.own); }))
+      return faults_.unsynchronised(
+          unsynchronised(fmt::format("{} may still wait when the phase behind it is complete: no arrival of "
+                                     "that phase is behind the wait",
+                                     who(w.touch)),
+                         w.touch, b.touches.back()));
+}
+
+/// Completes a phase of which all have arrived and all bytes are written.
+void Mbarriers::end_phase(Mbarrier& b, Clocks& clocks) {
+  if (b.pending != 0 || b.bytes != 0) return;
+  check_end(b);
+  b.complete = clocks.merged(b.arrivals);
+  b.before_that = std::move(b.before), b.touches_before_that = std::move(b.touches_before);
+  b.before = std::move(b.steps), b.touches_before = std::move(b.touches);
+  b.arrivals.clear(), b.steps.clear(), b.touches.clear(), b.expected.clear(), b.waits.clear();
+  b.known = b.known_of_wait = nullptr;
+  b.pending = b.count;
+  ++b.phase;
+}
+
+bool Mbarriers::passes(std::uint64_t address, bool parity, std::uint64_t phase, MbarrierOperation const& op,
+                       Clocks const& clocks) {
+  Mbarrier const& b = used(address, op, clocks);
+  if (parity) return (b.phase & 1) != (phase & 1);
+  if (b.phase > phase + 1)
+    throw misuse(op, fmt::format("{} waits for a phase that is complete since another one", who(op.touch)));
+  return b.phase != phase;
+}
+
+void Mbarriers::depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
+  Mbarrier& b = barriers_.at(address);
+  behind(b.before_that, b.touches_before_that, b.known_of_wait, op, clocks, "may wait");
+  b.waits.push_back({op.thread, clocks.now(op.thread), op.touch});
+  if (b.complete.execution) clocks.take(b.complete, op.thread, op.relaxed);
+}
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,100 @@
+// Mbarriers of a block: counts, transactions, parities, and the 8 bytes of memory that each of them is.
+//
+// PTX ISA, mbarrier: a phase is complete once its pending arrivals and its transaction count are 0; then the next one begins. Well synchronised
+// means that each operation belongs to the same phase in every order of the warps. Checked where it is executed, and sufficient for all orders:
+//   (a) init happens before every other operation; inval, and what uses the 8 bytes before and behind, is ordered with all of them;
+//   (b) each arrival, expect_tx and bulk copy of phase g happens behind the completion of phase g - 1;
+//   (c) each expect_tx of a phase happens before an arrival of it: the phase cannot be complete without these bytes;
+//   (d) a wait for phase g happens behind the completion of g - 1: the parity before it cannot let it pass;
+//   (e) it happens before an arrival of g + 1: the parity behind it cannot hold it.
+// "Happens" is execution here, `Clocks::executed`: relaxed operations count. Memory is ordered by the others alone.
+#pragma once
+
+#include "barriers.hpp"
+#include "faults.hpp"
+#include "order.hpp"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// An operation of one thread.
+struct MbarrierOperation {
+  unsigned thread = 0;
+  FlowTouch touch{};
+  bool relaxed = false;
+};
+
+/// Mbarriers by address.
+class Mbarriers {
+ public:
+  explicit Mbarriers(Faults& faults) : faults_(faults) {}
+  /// Throws FlowConflict: a count that is not valid, an mbarrier that is in use. Returns the number of its clock.
+  unsigned init(std::uint64_t address, std::uint32_t count, MbarrierOperation const& op, Clocks& clocks);
+  void inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
+  /// `count` arrivals, and `bytes` that are expected before. Returns the phase.
+  std::uint64_t arrive(std::uint64_t address, std::uint32_t count, std::uint32_t bytes,
+                       MbarrierOperation const& op, Clocks& clocks);
+  void expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op, Clocks& clocks);
+  /// A bulk copy is issued that completes on it. Returns the number of the clock that copies.
+  unsigned copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
+  /// It has written its bytes. `unit`: the clock that copied.
+  void copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks);
+  /// True if the phase with a parity, or with a number, is complete.
+  [[nodiscard]] bool passes(std::uint64_t address, bool parity, std::uint64_t phase,
+                            MbarrierOperation const& op, Clocks const& clocks);
+  /// A wait that passes returns.
+  void depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
+  /// The thread that has initialised an mbarrier, and when.
+  struct Origin {
+    unsigned thread = 0;
+    std::uint32_t clock = 0;
+    FlowTouch touch{};
+    std::uint32_t fence = 0;  ///< its first fence.mbarrier_init behind; 0: none
+  };
+  /// fence.mbarrier_init: of what this thread has initialised.
+  void fence(unsigned thread, Clocks& clocks);
+  [[nodiscard]] Origin const& origin(std::uint64_t address) const { return barriers_.at(address).origin; }
+  /// Its 8 bytes are written.
+  void set_origin(std::uint64_t address, std::uint32_t clock) { barriers_.at(address).origin.clock = clock; }
+
+ private:
+  struct Operation {
+    unsigned thread = 0;
+    std::uint32_t own = 0;
+    FlowTouch touch{};
+  };
+  struct Mbarrier {
+    bool live = false;
+    std::uint32_t count = 0, pending = 0;
+    std::uint64_t phase = 0;
+    std::int64_t bytes = 0;  ///< that copies have still to write in this phase
+    unsigned slot = 0;
+    Origin origin{};
+    std::vector<Clocks::Arrival> arrivals{};  ///< of this phase
+    std::vector<Clocks::Arrival> steps{};     ///< arrivals, and issues of copies, of this phase
+    std::vector<FlowTouch> touches{};         ///< of `steps`
+    std::vector<Operation> expected{};        ///< of this phase
+    std::vector<Operation> waits{};           ///< for the phase before
+    std::vector<Clocks::Arrival> before{};    ///< `steps` of the phase before
+    std::vector<Clocks::Arrival> before_that{};
+    std::vector<FlowTouch> touches_before{}, touches_before_that{};
+    Clocks::Vector known{}, known_of_wait{};  ///< of a thread that (b), or (d), holds for
+    Clocks::Moments complete{};
+    std::map<unsigned, Operation> last{};  ///< operation of each thread
+  };
+  Mbarrier& used(std::uint64_t address, MbarrierOperation const& op, Clocks const& clocks);
+  void behind(std::vector<Clocks::Arrival> const& steps, std::vector<FlowTouch> const& touches,
+              Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
+              char const* what) const;
+  void end_phase(Mbarrier& b, Clocks& clocks);
+  void check_end(Mbarrier const& b) const;
+
+  Faults& faults_;
+  std::map<std::uint64_t, Mbarrier> barriers_{};
+  unsigned slots_ = 0;
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,41 @@
+// Numbers of the clocks of a block: its threads, and the units that copy or multiply for them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace swizproof::flow_detail {
+
+/// Mbarriers that bulk copies may complete on.
+inline constexpr unsigned most_mbarriers = 64;
+
+/// Clocks in their order: threads; bulk copies, one clock for each mbarrier; wgmma, one for each warp; bulk stores, two for each thread: what
+/// they read, and what they write.
+struct Units {
+  unsigned threads = 0;
+  [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
+  [[nodiscard]] unsigned copy(unsigned slot) const { return threads + slot; }
+  [[nodiscard]] unsigned wgmma(unsigned warp) const { return copy(most_mbarriers) + warp; }
+  [[nodiscard]] unsigned store_reads(unsigned thread) const { return wgmma(warps()) + thread; }
+  [[nodiscard]] unsigned store_writes(unsigned thread) const { return store_reads(threads) + thread; }
+  /// Clocks of a kernel with these kinds of units.
+  [[nodiscard]] unsigned count(bool asynchronous, bool stores) const {
+    return stores ? store_writes(threads) : asynchronous ? store_reads(0) : threads;
+  }
+  /// True if it accesses memory by the generic proxy: a thread, and not a unit.
+  [[nodiscard]] bool generic(unsigned doer) const { return doer < threads; }
+  /// `thread 3`, `the TMA`.
+  [[nodiscard]] std::string who(unsigned doer) const {
+    if (doer < threads) return fmt::format("thread {}", doer);
+    if (doer < wgmma(0)) return "the TMA";
+    if (doer < store_reads(0)) return fmt::format("wgmma of warp {}", doer - wgmma(0));
+    return fmt::format("the bulk store of thread {}", (doer - store_reads(0)) % threads);
+  }
+  /// `barrier`, or the wait that orders the accesses of a unit before others.
+  [[nodiscard]] char const* order_of(unsigned doer) const {
+    return doer < store_reads(0) ? "barrier" : "wait for its bulk group";
+  }
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,136 @@
+// Named barriers: counts, arrivals and departures, and launches that are not well synchronised.
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+std::string const swapped = neighbour(33);
+
+TEST(NamedBarriers, CompleteAtTheirCount) {
+  auto const answer = [](std::string const& barrier, unsigned threads = 64) {
+    std::string const size = fmt::format("f32[{}]", threads);
+    return Case{in + barrier + swapped + store, size, size, {}, threads}.kind();
+  };
+  EXPECT_EQ(answer("bar.sync 0, 64;\n"), "proved");
+  EXPECT_EQ(answer("barrier.sync 0, 64;\n"), "proved");
+  EXPECT_EQ(answer("bar.sync 1;\n"), "proved");
+  // a count smaller than the number of warps that come: each of them completes the barrier alone
+  for (std::string const barrier :
+       {"bar.sync 0, 32;\n", "bar.sync 1, 32;\n", "barrier.sync 0, 32;\n",
+        "bar.sync 0, 32; bar.sync 0, 32;\n", "bar.arrive 0, 32; bar.sync 0, 32;\n"})
+    EXPECT_EQ(answer(barrier), "race") << barrier;
+  EXPECT_EQ(answer("bar.sync 0, 64;\n", 96), "never released");
+  EXPECT_EQ(answer("bar.sync 0, 64;\n", 128), "race");
+  EXPECT_EQ(answer("bar.sync 0, 96;\n", 128), "race");
+}
+
+TEST(NamedBarriers, NameBothAccessesOfARace) {
+  FlowReport const r = Case{in + "bar.sync 0, 32;\n" + swapped + store}.report();
+  ASSERT_TRUE(r.fault && r.fault->first && r.fault->second);
+  EXPECT_EQ(
+      r.fault->text,
+      "thread 0 reads byte 0x484 of shared memory, which thread 33 has written: no barrier is between them");
+  EXPECT_EQ(r.fault->first->by, "thread 33");
+  EXPECT_EQ(r.fault->first->line.op, "st.shared.f32");
+  EXPECT_EQ(r.fault->second->line.op, "ld.shared.f32");
+  EXPECT_FALSE(r.fault->rule.empty());
+}
+
+TEST(NamedBarriers, OrderWhatIsBeforeTheArrival) {
+  // warp 0 gives its half to warp 1
+  auto const kind = [](std::string const& give, std::string const& take) {
+    return Case{load + only_warp(0, "$A", give) + only_warp(1, "$B", take), "f32[64]", "f32[64]"}.kind();
+  };
+  std::string const st = "st.shared.f32 [%r3], %f1;\n", arrive = "bar.arrive 1, 64;\n",
+                    take = "bar.sync 1, 64;\nld.shared.f32 %f2, [%r3+-128];\n" + store;
+  EXPECT_EQ(kind(st + arrive, take), "proved");
+  EXPECT_EQ(kind(arrive + st, take), "race");
+  // what the giver does behind its arrival is not before what the taker has done
+  EXPECT_EQ(kind(st + arrive + "bar.sync 2, 64;\n" + st, take + "bar.sync 2, 64;\n"), "proved");
+  EXPECT_EQ(kind(st + arrive + st, take), "race");
+  // the copy is complete behind the arrival
+  std::string const copy = "cp.async.ca.shared.global [%r3], [%rd4], 4;\ncp.async.commit_group;\n",
+                    wait = "cp.async.wait_group 0;\n";
+  EXPECT_EQ(kind(copy + wait + arrive, take), "proved");
+  EXPECT_EQ(kind(copy + arrive + wait, take), "race");
+}
+
+TEST(NamedBarriers, NeedASecondBarrierForThePingPong) {
+  // warp 0 fills the tile twice, warp 1 reads it: full is barrier 1, empty is barrier 2
+  auto const kind = [](std::string const& second_full) {
+    std::string const st = "st.shared.f32 [%r3], %f1;\n", ld = "ld.shared.f32 %f2, [%r3+-128];\n";
+    return Case{
+        load + only_warp(0, "$A", st + "bar.arrive 1, 64;\nbar.sync 2, 64;\n" + st + "bar.arrive 1, 64;\n") +
+        only_warp(1, "$B", "bar.sync 1, 64;\n" + ld + "bar.arrive 2, 64;\n" + second_full + ld + store)}
+        .kind();
+  };
+  EXPECT_EQ(kind("bar.sync 1, 64;\n"), "proved");
+  EXPECT_EQ(kind(""), "race");
+}
+
+TEST(NamedBarriers, AreWellSynchronised) {
+  // Weft, examples/negatives/over.cu: two warps wait for 64, a third arrives
+  std::string const over = only_warp(0, "$A", "bar.sync 1, 64;\n") + only_warp(1, "$B", "bar.sync 1, 64;\n") +
+                           only_warp(2, "$C", "bar.arrive 1, 64;\n");
+  EXPECT_EQ((Case{over, "f32[96]", "f32[96]", {}, 96}.answer()),
+            "never released: warp 1 waits and is never released");
+  // any two of four warps meet, and nothing depends on which
+  EXPECT_EQ(
+      (Case{"bar.sync 1, 64;\n", "f32[128]", "f32[128]", {}, 128}.answer()),
+      "unknown: not well synchronised: warp 2 may arrive at barrier 1 before warp 0: which warps meet there "
+      "depends on the order");
+  EXPECT_EQ((Case{only_warp(0, "$A", "bar.arrive 1, 64;\n")}.answer()),
+            "not well synchronised: barrier 1 has 32 of 64 arrivals at the end of the block");
+  std::string const twice = only_warp(0, "$A", "bar.arrive 1, 64;\nbar.arrive 1, 64;\n") +
+                            only_warp(1, "$B", "bar.sync 1, 64;\nbar.sync 1, 64;\n");
+  EXPECT_EQ((Case{twice}.kind()), "never released");
+}
+
+TEST(NamedBarriers, AreUsedAsSpecified) {
+  auto const answer = [](std::string const& body, unsigned threads = 64) {
+    return Case{body, "f32[64]", "f32[64]", {}, threads}.answer();
+  };
+  EXPECT_EQ(answer("mov.u32 %r5, 16;\nbar.sync %r5;\n"),
+            "misuse: warp 0 is at barrier 16: a block has barriers 0 to 15");
+  EXPECT_EQ(answer("mov.u32 %r5, 33;\nbar.sync 1, %r5;\n"),
+            "misuse: the count 33 of barrier 1 is no multiple of 32");
+  EXPECT_EQ(answer("mov.u32 %r5, 0;\nbar.sync 1, %r5;\n"), "misuse: the count of a barrier is 0");
+  EXPECT_EQ(answer(only_warp(0, "$A", "bar.sync 1, 64;\n") + only_warp(1, "$B", "bar.sync 1, 96;\n")),
+            "misuse: barrier 1 has the counts 64 and 96");
+  EXPECT_EQ(answer("setp.eq.u32 %p1, %r1, 5;\n@%p1 bra $E;\nbar.sync 0;\n$E:\n"),
+            "misuse: a part of warp 0 is at bar.sync, which all of its threads have to execute");
+  EXPECT_EQ(answer("and.b32 %r5, %r1, 1;\nbar.sync %r5;\n"),
+            "misuse: threads of warp 0 are at barriers with different numbers");
+  EXPECT_EQ(answer("setp.eq.u32 %p1, %r1, 5;\n@%p1 bra $E;\nbarrier.sync 0;\n$E:\n").substr(0, 8),
+            "unknown:");
+}
+
+TEST(NamedBarriers, WaitForWarpsThatHaveNotEnded) {
+  std::string const body =
+      in + "bar.sync 0;\n" + swapped + store + only_warp(0, "$A", "ret;\n") + "bar.sync 0;\n";
+  EXPECT_EQ((Case{body}.kind()), "proved");
+}
+
+TEST(WarpBarriers, HaveTheirLanesInTheMask) {
+  auto const kind = [](std::string const& body) { return Case{load + body}.kind(); };
+  EXPECT_EQ(kind("bar.warp.sync -1;\n"), "proved");
+  EXPECT_EQ(kind("bar.warp.sync 0xffff;\n"), "misuse");
+  EXPECT_EQ(kind("shfl.sync.idx.b32 %f2, %f1, 0, 31, 0xfffffffe;\n"), "misuse");
+  EXPECT_EQ(kind("shfl.sync.idx.b32 %f2, %f1, 0, 31, -1;\n"), "proved");
+  EXPECT_EQ(kind("setp.lt.u32 %p1, %r1, 16;\nvote.sync.ballot.b32 %r5, %p1, 0x7fffffff;\n"), "misuse");
+}
+
+TEST(WarpInstructions, AreExecutedByAWholeWarp) {
+  std::string const part = "setp.lt.u32 %p1, %r1, 16;\n";
+  for (std::string const op : {"@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r2];\n",
+                               "@%p1 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
+                               "{%r5,%r5,%r5,%r5}, {%r5,%r5}, "
+                               "{%f1,%f2,%f3,%f4};\n",
+                               "@%p1 shfl.sync.idx.b32 %f2, %f1, 0, 31, 0xff;\n"})
+    EXPECT_EQ((Case{load + part + op}.kind()), "misuse") << op;
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,116 @@
+// Mbarriers: memory, counts, phases and parities.
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+/// The mbarrier is at tile + 2048.
+std::string const init = only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n"),
+                  arrive = "mbarrier.arrive.shared.b64 %rd9, [%r2+2048];\n", sync = "bar.sync 0;\n";
+std::string wait(unsigned parity, std::string const& label, std::string const& sem = "") {
+  return fmt::format("{0}: mbarrier.try_wait.parity{2}.shared.b64 %p2, [%r2+2048], {1};\n@!%p2 bra {0};\n",
+                     label, parity, sem);
+}
+std::string kind(std::string const& body) { return Case{body}.kind(); }
+
+TEST(Mbarriers, OrderWhatIsBeforeTheArrival) {
+  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W") + neighbour(33) + store), "proved");
+  EXPECT_EQ(kind(init + sync + load + arrive + "st.shared.f32 [%r3], %f1;\n" + wait(0, "$W") + neighbour(33) +
+                 store),
+            "race");
+}
+
+TEST(Mbarriers, OrderNothingWhereTheyAreRelaxed) {
+  std::string const relaxed = "mbarrier.arrive.relaxed.cta.shared.b64 %rd9, [%r2+2048];\n";
+  EXPECT_EQ(kind(init + sync + in + relaxed + wait(0, "$W") + neighbour(33) + store), "race");
+  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + neighbour(33) + store), "race");
+  // no memory is shared: the phases are in order all the same
+  EXPECT_EQ(kind(init + sync + relaxed + wait(0, "$W") + relaxed + wait(1, "$V")), "proved");
+}
+
+TEST(Mbarriers, AreMemory) {
+  EXPECT_EQ(kind(init + in + arrive + wait(0, "$W")), "race");  // init and arrivals without a barrier
+  EXPECT_EQ(kind(arrive + wait(0, "$W")), "misuse");            // never initialised
+  EXPECT_EQ(kind(only_warp(1, "$L",
+                           "setp.ne.u32 %p7, %r1, 63;\n@%p7 bra $L;\n"
+                           "mbarrier.init.shared.b64 [%r2+2048], 64;\n") +
+                 arrive + wait(0, "$W")),
+            "misuse");  // initialised by the last warp
+  EXPECT_EQ(kind(init + sync + "st.shared.f32 [%r2+2052], 0f00000000;\n"), "misuse");
+  EXPECT_EQ(kind(init + sync + "ld.shared.f32 %f1, [%r2+2052];\n"), "misuse");
+  EXPECT_EQ(kind(only_first("$I", "mbarrier.init.shared.b64 [%r2+516], 64;\n")), "misaligned");
+  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") +
+                 only_first("$J", "mbarrier.init.shared.b64 [%r2+2048], 64;\n")),
+            "misuse");  // again without inval
+}
+
+TEST(Mbarriers, AreMemoryAgainBehindInval) {
+  std::string const inval = only_first("$K", "mbarrier.inval.shared.b64 [%r2+2048];\n"),
+                    again = only_first("$J", "mbarrier.init.shared.b64 [%r2+2048], 64;\n");
+  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + sync + inval + again + sync + arrive + wait(0, "$V")),
+            "proved");
+  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + inval), "race");  // others may still wait
+  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + sync + inval + sync +
+                 only_first("$S", "st.shared.f32 [%r2+2052], 0f00000000;\n")),
+            "proved");
+  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + sync + inval +
+                 only_warp(1, "$S", "st.shared.f32 [%r3+1920], 0f00000000;\n")),
+            "misuse");
+}
+
+TEST(Mbarriers, CountFrom1) {
+  EXPECT_EQ(kind(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 0;\n")), "misuse");
+  EXPECT_EQ(kind(init + sync + "mbarrier.arrive.shared.b64 %rd9, [%r2+2048], 65;\n"), "misuse");
+}
+
+TEST(Mbarriers, HaveThePhasesThatAreExecuted) {
+  // two phases, each waited for
+  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W") + neighbour(33) + arrive + wait(1, "$V") + in +
+                 arrive + wait(0, "$X") + neighbour(33) + store),
+            "proved");
+  // a warp arrives for the next phase and has not waited for this one
+  EXPECT_EQ(kind(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + arrive + arrive),
+            "unknown");
+  // the wait has the parity of the phase before: it does not wait
+  EXPECT_EQ(kind(init + sync + in + arrive + wait(1, "$W") + neighbour(33) + store), "race");
+  // of a parity that never comes
+  EXPECT_EQ(kind(init + sync + wait(0, "$W") + arrive), "never released");
+}
+
+TEST(Mbarriers, ExpectBytesBeforeAnArrival) {
+  auto const copied = [](std::string const& expect, std::string const& count) {
+    return Case{only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], " + count +
+                                     ";\nfence.mbarrier_init.release.cluster;\n") +
+                sync + expect + wait(0, "$W") + "ld.shared.f32 %f2, [%r3];\n" + store}
+        .answer();
+  };
+  std::string const issue =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2], 256, [%r2+2048];\n";
+  EXPECT_EQ(
+      copied(only_first("$C", "mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r2+2048], 256;\n" + issue), "1"),
+      "proved");
+  EXPECT_EQ(
+      copied(only_first("$C", issue + "mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r2+2048], 256;\n"), "1"),
+      "proved");
+  // one warp arrives, another expects: in an order of the warps the phase is complete before
+  EXPECT_EQ(copied(only_first("$C", "mbarrier.expect_tx.relaxed.cta.shared.b64 [%r2+2048], 256;\n" + issue) +
+                       only_warp(1, "$D", "setp.ne.u32 %p7, %r1, 32;\n@%p7 bra $D;\n" + arrive),
+                   "1"),
+            "race: the TMA writes byte 0x480 of shared memory, which thread 32 has read: no barrier is "
+            "between them");
+}
+
+TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
+  EXPECT_TRUE((Case{init + sync + arrive + wait(0, "$W")}.report().left_out.empty()));
+  std::string const two_branches =
+      "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@%p2 bra $D;\nbra $W;\n$D:\n";
+  EXPECT_TRUE((Case{init + sync + arrive + two_branches}.report().left_out.empty()));
+  std::string const counted =
+      "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\nadd.s32 %r5, %r5, 1;\n@!%p2 bra $W;\n";
+  EXPECT_EQ((Case{init + sync + arrive + "mov.u32 %r5, 0;\n" + counted}.report().left_out.size()), 1U);
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,77 @@
+// Fences between the generic and the async proxy, in both directions.
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+/// The TMA fills the tile; `before` is executed by all threads before it, behind a barrier.
+Case filled(std::string const& before, std::string const& fence = "fence.mbarrier_init.release.cluster;\n") {
+  return {only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 1;\n" + fence) + before + "bar.sync 0;\n" +
+          only_first("$C",
+                     "mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r2+2048], 256;\n"
+                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2], 256, "
+                     "[%r2+2048];\n") +
+          "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\n" + neighbour(33) +
+          store};
+}
+
+TEST(Proxies, NeedAFenceBehindTheInitialisationOfAnMbarrier) {
+  EXPECT_EQ(filled("").kind(), "proved");
+  EXPECT_EQ(filled("", "fence.proxy.async.shared::cta;\n").kind(), "proved");
+  EXPECT_EQ(
+      filled("", "membar.cta;\n").answer(),
+      "missing fence: a bulk copy of thread 0 uses the mbarrier at 0xc00, which thread 0 has initialised: no "
+      "fence.mbarrier_init or fence.proxy.async is between them");
+  for (FlowProxy const proxy : {FlowProxy::write, FlowProxy::off}) {
+    Case c = filled("", "");
+    c.proxy = proxy;
+    EXPECT_EQ(c.kind(), "proved");
+    EXPECT_EQ(c.report().left_out.size(), 1U);
+  }
+  // fence.mbarrier_init is for what its own thread has initialised
+  EXPECT_EQ(filled(only_warp(1, "$X", "fence.mbarrier_init.release.cluster;\n"), "").kind(), "missing fence");
+}
+
+TEST(Proxies, NeedAFenceBeforeTheTmaOverwrites) {
+  std::string const fence = "fence.proxy.async.shared::cta;\n", st = "st.shared.u32 [%r3], 0;\n",
+                    ld = st + fence + "ld.shared.u32 %r5, [%r3];\n";
+  EXPECT_EQ(filled(st).kind(), "missing fence");
+  EXPECT_EQ(filled(st + fence).kind(), "proved");
+  EXPECT_EQ(filled(ld).kind(), "missing fence");  // what was written is fenced, what was read is not
+  EXPECT_EQ(filled(ld + fence).kind(), "proved");
+  EXPECT_EQ(filled("fence.proxy.async.global;\n" + st).kind(), "missing fence");
+  auto const with = [](Case c, FlowProxy proxy) {
+    c.proxy = proxy;
+    return c.kind();
+  };
+  EXPECT_EQ(with(filled(ld), FlowProxy::write), "proved");
+  EXPECT_EQ(with(filled(st), FlowProxy::write), "missing fence");
+  EXPECT_EQ(with(filled(st), FlowProxy::off), "proved");
+}
+
+TEST(Proxies, TakeAFenceOfAnyThreadOnTheWay) {
+  std::string const st = "st.shared.u32 [%r3], 0;\nbar.sync 0;\n", fence = "fence.proxy.async.shared::cta;\n";
+  EXPECT_EQ(filled(st + only_warp(1, "$X", fence)).kind(), "proved");
+  // before the barrier it is not behind what the others have stored
+  EXPECT_EQ(filled("st.shared.u32 [%r3], 0;\n" + only_warp(1, "$X", fence)).kind(), "missing fence");
+}
+
+TEST(Proxies, SayWhichFenceWouldDo) {
+  FlowReport const r = filled("st.shared.u32 [%r3], 0;\n").report();
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(r.fault->kind, FlowFaultKind::fence);
+  EXPECT_TRUE(r.fault->fix.starts_with("fence.proxy.async.shared::cta by thread ")) << r.fault->fix;
+  EXPECT_NE(r.fault->rule.find("Async proxy"), std::string::npos);
+}
+
+TEST(Proxies, AreBehindRaces) {
+  // both a fence and a barrier are missing: the race is named
+  Case c = filled("");
+  c.body += "st.shared.u32 [%r3], 0;\n";
+  EXPECT_EQ(c.kind(), "race");
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,134 @@
+// Races: every write is remembered, equal values too; executions; flags; other faults of accesses.
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+std::string kind(std::string const& body, unsigned threads = 64) {
+  std::string const size = fmt::format("f32[{}]", threads);
+  return Case{body, size, size, {}, threads}.kind();
+}
+
+TEST(Races, RememberWritesOfEqualValues) {
+  // warps 0 and 1 store one value; warps 1 and 2 meet; warp 2 stores another one there: that of warp 0 may come behind
+  std::string const st = "st.shared.u32 [%r2], 7;\n", meet = "bar.sync 1, 64;\n";
+  std::string const body = only_warp(0, "$A", st) + only_warp(1, "$B", st + meet) +
+                           only_warp(2, "$C", meet + "st.shared.u32 [%r2], 8;\nld.shared.u32 %r5, [%r2];\n");
+  EXPECT_EQ(kind(body, 96), "race");
+  Case accepted{body, "f32[96]", "f32[96]", {}, 96};
+  accepted.same_values = true;
+  EXPECT_EQ(accepted.kind(), "race");
+}
+
+TEST(Races, OfEqualValuesAreAKindOfTheirOwn) {
+  Case c{"st.shared.u32 [%r2], 5;\nbar.sync 0;\nld.shared.u32 %r5, [%r2];\nst.global.u32 [%rd3], %r5;\n",
+         "u32[64]"};
+  EXPECT_EQ(
+      c.answer(),
+      "same-value race: thread 32 writes the same value to byte 0x400 of shared memory, which thread 31 has "
+      "written: no barrier is between them");
+  c.same_values = true;
+  EXPECT_EQ(c.value(63), "c[63] = 5");
+  // lanes of one instruction
+  EXPECT_EQ(kind("st.shared.u32 [%r2], 5;\n", 32), "proved");
+  EXPECT_EQ(kind("st.shared.u32 [%r2], %r1;\n", 32), "race");
+}
+
+TEST(Races, NameTheExecutions) {
+  // each warp stores and reads in a loop: of two iterations the barrier is between the store and the read alone
+  std::string const body = load + "mov.u32 %r5, 0;\n$L: st.shared.f32 [%r3], %f1;\nbar.sync 0;\n" +
+                           neighbour(33) + "add.s32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra $L;\n" +
+                           store;
+  FlowReport const r = Case{body}.report();
+  ASSERT_TRUE(r.fault && r.fault->first && r.fault->second);
+  EXPECT_EQ(r.fault->kind, FlowFaultKind::race);
+  EXPECT_EQ(r.fault->first->line.op, "st.shared.f32");
+  EXPECT_EQ(r.fault->first->line.execution, 2U);
+  EXPECT_EQ(r.fault->second->line.op, "ld.shared.f32");
+  EXPECT_EQ(r.fault->second->line.execution, 1U);
+}
+
+TEST(Races, OfTwoWarpsAreNamedFirst) {
+  // the lanes of one warp race, and then two warps
+  FlowReport const r = Case{in + neighbour(1) + neighbour(33) + store}.report();
+  ASSERT_TRUE(r.fault && r.fault->first && r.fault->second);
+  EXPECT_EQ(
+      r.fault->text,
+      "thread 32 writes byte 0x480 of shared memory, which thread 1 has read: no barrier is between them");
+  EXPECT_EQ(kind(in + neighbour(1) + store), "race");
+}
+
+TEST(Races, ExplainBytesThatAreReadTooEarly) {
+  EXPECT_EQ(
+      (Case{neighbour(33) + store}.answer()),
+      "uninitialised: thread 0 reads byte 0x484 of shared memory, which no thread has written: a write is "
+      "missing, or a barrier behind it");
+}
+
+TEST(Flags, OrderWhatIsReleased) {
+  // warp 0 stores its half and sets the flag at tile + 2048; warp 1 waits for it
+  auto const kind_of = [](std::string const& give, std::string const& take) {
+    return Case{
+        load + only_first("$Z", "st.shared.u32 [%r2+2048], 0;\n") + "bar.sync 0;\n" +
+        only_warp(0, "$A", "st.shared.f32 [%r3], %f1;\nbar.warp.sync -1;\n" + only_first("$F", give)) +
+        only_warp(1, "$B", take + "ld.shared.f32 %f2, [%r3+-128];\n" + store)}
+        .kind();
+  };
+  auto const spin = [](std::string const& ld) {
+    return "$S: " + ld + " %r5, [%r2+2048];\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra $S;\n";
+  };
+  std::string const release = "st.release.cta.shared.u32 [%r2+2048], 1;\n",
+                    relaxed = "st.relaxed.cta.shared.u32 [%r2+2048], 1;\n",
+                    is_volatile = "st.volatile.shared.u32 [%r2+2048], 1;\n";
+  for (auto const& [give, take] : std::vector<std::pair<std::string, std::string>>{
+           {release, spin("ld.acquire.cta.shared.u32")},
+           {"fence.acq_rel.cta;\n" + relaxed, spin("ld.relaxed.cta.shared.u32") + "fence.acq_rel.cta;\n"},
+           {"membar.cta;\n" + is_volatile, spin("ld.volatile.shared.u32") + "membar.cta;\n"}})
+    EXPECT_EQ(kind_of(give, take), "unknown") << give;  // which value is read depends on the order
+  EXPECT_EQ(kind_of(relaxed, spin("ld.relaxed.cta.shared.u32")), "race");
+  EXPECT_EQ(kind_of(release, spin("ld.relaxed.cta.shared.u32")), "race");
+  EXPECT_EQ(kind_of("st.shared.u32 [%r2+2048], 1;\n", spin("ld.acquire.cta.shared.u32")), "race");
+}
+
+TEST(Faults, OfTrapsAndReadOnlyData) {
+  EXPECT_EQ((Case{load + "mov.f32 %f2, %f1;\n" + store + "setp.eq.u32 %p1, %r1, 5;\n@%p1 trap;\n"}.answer()),
+            "trap: thread 5 executes trap: the launch fails");
+  EXPECT_EQ(kind("setp.eq.u32 %p1, %r1, 99;\n@%p1 trap;\n"), "proved");
+  EXPECT_EQ(kind("mov.f32 %f2, 0f00000000;\n" + store + "ld.global.nc.f32 %f1, [%rd3];\n"),
+            "write of read-only data");
+  EXPECT_EQ(kind("ld.global.nc.f32 %f2, [%rd3];\n" + store), "write of read-only data");
+  EXPECT_EQ(kind("ld.global.nc.f32 %f2, [%rd4];\n" + store), "proved");
+}
+
+TEST(Faults, HaveKindsOfAddresses) {
+  EXPECT_EQ(kind("ld.global.f32 %f2, [%rd4+4];\n" + store), "out of bounds");
+  EXPECT_EQ(kind("st.shared.u32 [%r2+2], 1;\n"), "misaligned");
+}
+
+TEST(Steps, AreLimitedAndNameTheLoop) {
+  Case c{"mov.u32 %r5, 0;\n$L: add.s32 %r5, %r5, 1;\nbra $L;\n"};
+  c.steps = 10'000;
+  FlowReport const r = c.report();
+  EXPECT_EQ(r.verdict, FlowVerdict::unknown);
+  EXPECT_TRUE(r.reason.starts_with("more than 10000 instructions are executed, ")) << r.reason;
+  ASSERT_TRUE(r.at);
+  EXPECT_EQ(r.at->op, "add.s32");
+  c.body = "$L: bra $L;\n";
+  EXPECT_EQ(c.report().verdict, FlowVerdict::unknown);
+}
+
+TEST(Spare, NamesWhatCanBeRemoved) {
+  Case c{in + "bar.sync 0;\nbar.sync 0;\n" + neighbour(33) + store};
+  c.spare = true;
+  ASSERT_EQ(c.report().spare.size(), 2U);
+  c.body = in + "bar.sync 0;\n" + neighbour(33) + store;
+  EXPECT_TRUE(c.report().spare.empty());
+  c.body = in + "bar.sync 0;\n" + neighbour(33) + "membar.cta;\n" + store;
+  ASSERT_EQ(c.report().spare.size(), 1U);
+  EXPECT_EQ(c.report().spare[0].op, "membar.cta");
+}
+
+}  // namespace
+}  // namespace swizproof
