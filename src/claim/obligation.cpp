@@ -160,7 +160,7 @@ struct Decide {
           std::to_string(found.right) + " of " + std::to_string(found.elements) + " elements right";
     if (found.fault) report.detail = std::string(name_of(found.fault->kind)) + ": " + found.fault->text;
     if (hold.expectations.empty() && found.verdict == FlowVerdict::proved)
-      report.detail = "no race and no fault; no result was asked for";
+      report.detail = "no race and no fault; no expectation was given";
     for (std::string const& part : found.left_out) report.domain += "; not checked: " + part;
     for (std::string const& part : found.assumed) report.domain += "; assumed: " + part;
     report.basis = Support::measured;  // gpu/evidence/h100-flow.json

@@ -5,7 +5,7 @@
 // order that is executed, and sufficient for all (Weft, PLDI 2015):
 //   (a) each arrival of generation g happens before each arrival of generation g + 1;
 //   (b) a warp arrives once in a generation, exactly the count arrives, and no arrival is left at the end.
-// Where (a) or (b) fails, other orders are executed (question.cpp) until one has a fault; if none has, the answer is undecided.
+// If (a) or (b) fails, question.cpp executes other orders until one has a fault; the answer is undecided if none has one.
 #pragma once
 
 #include "faults.hpp"

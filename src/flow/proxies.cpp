@@ -4,7 +4,7 @@
 
 namespace swizproof::flow_detail {
 
-/// Of each thread the last fence that is ordered before: it has the most before it.
+/// Last fence of each thread that is ordered before: it orders the most accesses.
 void ProxyFences::look_from(unsigned thread, Clocks const& clocks) {
   Clocks::Vector const& seen = clocks.seen(thread).memory;
   if (thread == thread_ && count_ == known_ && seen == seen_) return;

@@ -28,7 +28,7 @@ class ProxyFences {
 
   std::vector<std::vector<Clocks::Arrival>> fences_;  ///< of each thread
   std::size_t count_ = 0;
-  // What is before a fence that is before the thread that was asked about last.
+  // Accesses before a fence that is before the thread of the last question.
   std::vector<std::uint32_t> before_{};
   unsigned thread_ = ~0U;
   std::size_t known_ = 0;

@@ -95,8 +95,8 @@ Word BlockRun::unknown(std::uint32_t line, unsigned width, std::initializer_list
     for (unsigned i = 0; i < 8; ++i)
       if (is_named(*w, i) && std::find(args.begin(), args.end(), w->part[i] / 8) == args.end())
         args.push_back(w->part[i] / 8);
-  return names_.word(names_.function(std::string(kernel_.function.body[line].opcode.text) + " of", Format::integer,
-                                     std::max(width / 8, 1U), line, std::move(args)));
+  return names_.word(names_.function(std::string(kernel_.function.body[line].opcode.text) + " of",
+                                     Format::integer, std::max(width / 8, 1U), line, std::move(args)));
 }
 
 /// Moves of whole bytes by any operation.

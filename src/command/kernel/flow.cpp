@@ -61,8 +61,8 @@ std::string headline(FlowReport const& r, std::vector<std::string> const& expect
   std::string const kind(refuted_by(r));
   if (!kind.empty()) return asked.empty() ? kind : fmt::format("{}: {}", kind, asked);
   if (!asked.empty()) return asked;
-  return r.verdict == FlowVerdict::proved ? "no race and no fault; no result was asked for"
-                                          : "no result was asked for";
+  return r.verdict == FlowVerdict::proved ? "no race and no fault; no expectation was given"
+                                          : "no expectation was given";
 }
 
 void print(Common const& common, FlowAnswer const& answer, std::vector<std::string> const& expect,
