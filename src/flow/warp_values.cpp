@@ -181,8 +181,11 @@ void BlockRun::convert(Now const& now) {
   Decoded const& d = now.decoded;
   if (d.parts.size() < 3) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   Packed const from = packed_of(d.parts.back()), to = packed_of(d.parts[d.parts.size() - 2]);
-  bool const bent = d.has("relu") || d.has("sat") || d.has("scaled::n2::ue8m0");
   bool const integers = from.format == Format::integer && to.format == Format::integer;
+  // Rounding to an integer is no change of format: floor(x) is not x. [PTX ISA, cvt: .rni, .rzi, .rmi, .rpi]
+  bool const to_integer = from.format != Format::integer && (to.format == Format::integer || d.has("rni") ||
+                                                             d.has("rzi") || d.has("rmi") || d.has("rpi"));
+  bool const bent = d.has("relu") || d.has("sat") || d.has("scaled::n2::ue8m0") || to_integer;
   std::size_t const sources = now.in.operands.size() - 1;
   std::uint32_t plain_lanes = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {

@@ -130,5 +130,18 @@ TEST(Spare, NamesWhatCanBeRemoved) {
   EXPECT_EQ(c.report().spare[0].op, "membar.cta");
 }
 
+// F6: floor(x) was proved to be x.
+TEST(Conversions, ThatRoundToAnIntegerAreNoIdentity) {
+  Case c{"", "f32[64]", "f32[64]", {"c[i] = a[i] for i in 0..63"}};
+  for (char const* round : {"rni", "rzi", "rmi", "rpi"}) {
+    c.body = fmt::format("{}cvt.{}.f32.f32 %f2, %f1;\n{}", load, round, store);
+    EXPECT_NE(c.report().verdict, FlowVerdict::proved) << round;
+  }
+  c.body = load + "cvt.rzi.s32.f32 %r5, %f1;\ncvt.rn.f32.s32 %f2, %r5;\n" + store;
+  EXPECT_NE(c.report().verdict, FlowVerdict::proved);
+  c.body = load + "cvt.rn.f16.f32 %h1, %f1;\ncvt.f32.f16 %f2, %h1;\n" + store;
+  EXPECT_EQ(c.report().verdict, FlowVerdict::proved) << "of the format alone";
+}
+
 }  // namespace
 }  // namespace swizproof
