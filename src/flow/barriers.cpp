@@ -14,15 +14,9 @@ FlowConflict misuse(BarrierArrival const& arrival, std::string text) {
   return {FlowFaultKind::misuse, std::move(text), arrival.touch, {}, isa::barrier, {}, {}, false};
 }
 
-FlowConflict unsynchronised(std::string text, FlowTouch second, std::optional<FlowTouch> first) {
-  return {FlowFaultKind::not_well_synchronised,
-          std::move(text),
-          std::move(second),
-          std::move(first),
-          isa::barrier,
-          {},
-          {},
-          false};
+FlowConflict unsynchronised(std::string text, FlowTouch const& second,
+                            std::optional<FlowTouch> const& first) {
+  return {FlowFaultKind::not_well_synchronised, std::move(text), second, first, isa::barrier, {}, {}, false};
 }
 
 }  // namespace

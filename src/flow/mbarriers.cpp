@@ -16,15 +16,8 @@ FlowConflict misuse(MbarrierOperation const& op, std::string text, std::string_v
   return {FlowFaultKind::misuse, std::move(text), op.touch, {}, rule, {}, {}, false};
 }
 
-FlowConflict unsynchronised(std::string text, FlowTouch second, FlowTouch first) {
-  return {FlowFaultKind::not_well_synchronised,
-          std::move(text),
-          std::move(second),
-          std::move(first),
-          isa::mbarrier,
-          {},
-          {},
-          false};
+FlowConflict unsynchronised(std::string text, FlowTouch const& second, FlowTouch const& first) {
+  return {FlowFaultKind::not_well_synchronised, std::move(text), second, first, isa::mbarrier, {}, {}, false};
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ using execution::ExecutedAccess;
 using execution::Lanes;
 using execution::LaneTruths;
 using execution::Leaf;
-using execution::Warp;
 using program::Variable;
 
 Extent extent_of(ExecutedKernel const& kernel, std::uint32_t symbol) {

@@ -200,6 +200,17 @@ Source compared(Steps& steps, std::string_view how, Source a, Source b, unsigned
   return steps.function_of(1, a, b);
 }
 
+/// mul and mad of x and y; the result has `to` bits.
+Source product(Steps& steps, Instruction const& i, Source x, Source y, unsigned to) {
+  unsigned const w = i.opcode.type.bits;
+  bool const s = i.opcode.type.kind == 's';
+  Source value = i.opcode.has("hi") ? high_product(steps, x, y, w, s)
+                 : to > w ? steps.emit(Action::mul, to, steps.resize(x, w, to, s), steps.resize(y, w, to, s))
+                          : steps.emit(Action::mul, w, x, y);
+  if (i.opcode.name == "mad") value = steps.emit(Action::add, to, value, steps.in(operand(i, 3), to, s));
+  return value;
+}
+
 }  // namespace
 
 bool arithmetic(Steps& steps, Instruction const& i) {
@@ -240,15 +251,10 @@ bool arithmetic(Steps& steps, Instruction const& i) {
   }
   if (name == "div" || name == "rem") return put(divided(steps, a(), b(), w, s, name == "rem"), w);
   if (name == "mul" || name == "mad") {
+    unsigned const to = op.has("wide") ? 2 * w : w;
+    if (to > 64) return false;
     Source const x = a(), y = b();
-    bool const wide = op.has("wide"), high = op.has("hi");
-    if (wide && w > 32) return false;
-    unsigned const to = wide ? 2 * w : w;
-    Source value = high   ? high_product(steps, x, y, w, s)
-                   : wide ? steps.emit(Action::mul, to, steps.resize(x, w, to, s), steps.resize(y, w, to, s))
-                          : steps.emit(Action::mul, w, x, y);
-    if (name == "mad") value = steps.emit(Action::add, to, value, steps.in(operand(i, 3), to, s));
-    return put(value, to);
+    return put(product(steps, i, x, y, to), to);
   }
   if (name == "shl" || name == "shr")
     return put(shifted(steps, a(), steps.in(operand(i, 2), 32), w, s, name == "shl"), w);

@@ -35,6 +35,7 @@ std::optional<std::uint32_t> half_of(std::string_view text, bool brain) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 std::span<Lowering::Row const> Lowering::rows() {
   using L = Lowering;
   // clang-format off
