@@ -1,10 +1,11 @@
 #include "names.hpp"
 
+#include <swizproof/core/float_format.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace swizproof::flow_detail {
 
@@ -22,43 +23,8 @@ std::uint64_t mixed_key(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return x ^ x >> 31;
 }
 
-double small_float(std::uint64_t bits, int exponent_bits, int mantissa_bits) {
-  int const bias = (1 << (exponent_bits - 1)) - 1;
-  auto const mantissa = static_cast<double>(bits & ((1U << mantissa_bits) - 1));
-  auto const exponent = static_cast<int>(bits >> mantissa_bits & ((1U << exponent_bits) - 1));
-  bool const minus = (bits >> (exponent_bits + mantissa_bits) & 1) != 0;
-  if (exponent_bits == 5 && exponent == 31)  // f16 and e5m2: infinity and NaN
-    return mantissa != 0 ? std::nan("") : minus ? -HUGE_VAL : HUGE_VAL;
-  double const scale = std::ldexp(1.0, -mantissa_bits);
-  double const value = exponent == 0 ? std::ldexp(mantissa * scale, 1 - bias)
-                                     : std::ldexp(1 + mantissa * scale, exponent - bias);
-  return minus ? -value : value;
-}
-
-/// The bits of a number in a small format without infinities of its own; false if it has none for it.
-bool small_bits(double value, int exponent_bits, int mantissa_bits, double most, std::uint64_t& bits) {
-  int const bias = (1 << (exponent_bits - 1)) - 1;
-  double const size = std::fabs(value);
-  if (!(size <= most)) return false;
-  int exponent = 0;
-  (void)std::frexp(size, &exponent);
-  int const of = std::max(exponent - 1, 1 - bias);
-  double const mantissa = std::ldexp(size, mantissa_bits - of);  // with the leading 1, if it has one
-  bits = static_cast<std::uint64_t>(mantissa);
-  if (static_cast<double>(bits) != mantissa) return false;
-  if (bits >> mantissa_bits != 0) bits += static_cast<std::uint64_t>(of + bias - 1) << mantissa_bits;
-  if (std::signbit(value)) bits |= std::uint64_t{1} << (exponent_bits + mantissa_bits);
-  return true;
-}
-
-/// The same bits as another type: std::bit_cast, which the library of emscripten 3.1 lacks.
-template <class To, class From>
-To bits_as(From const& from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
+static_assert(static_cast<int>(Format::e5m2) == static_cast<int>(FloatFormat::e5m2) + 1);
+FloatFormat float_format(Format format) { return static_cast<FloatFormat>(static_cast<int>(format) - 1); }
 
 }  // namespace
 
@@ -75,48 +41,15 @@ std::string_view name_of(Format format) {
 }
 
 double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
-  switch (format) {
-    case Format::f32:
-      return bits_as<float>(static_cast<std::uint32_t>(bits));
-    case Format::f64:
-      return bits_as<double>(bits);
-    case Format::f16:
-      return small_float(bits & 0xffff, 5, 10);
-    case Format::bf16:
-      return bits_as<float>(static_cast<std::uint32_t>(bits << 16));
-    case Format::e4m3:
-      return small_float(bits & 0xff, 4, 3);
-    case Format::e5m2:
-      return small_float(bits & 0xff, 5, 2);
-    case Format::integer:
-      break;
-  }
+  if (format != Format::integer) return float_value(float_format(format), bits);
   unsigned const up = 64 - 8 * bytes;
   return static_cast<double>(static_cast<std::int64_t>(bits << up) >> up);
 }
 
 bool bits_of_value(double value, Format format, std::uint64_t& bits) {
-  auto const narrow = static_cast<float>(value);
-  bits = bits_as<std::uint32_t>(narrow);
-  switch (format) {
-    case Format::f32:
-      return static_cast<double>(narrow) == value;
-    case Format::f64:
-      return bits = bits_as<std::uint64_t>(value), true;
-    case Format::f16:
-      return small_bits(value, 5, 10, 65504, bits);
-    case Format::bf16:
-      bits >>= 16;
-      return value_of_bits(bits, Format::bf16, 2) == value;
-    case Format::e4m3:
-      return small_bits(value, 4, 3, 448, bits);
-    case Format::e5m2:
-      return small_bits(value, 5, 2, 57344, bits);
-    case Format::integer:
-      break;
-  }
-  bits = 0;
-  return value == 0;
+  auto const found = format == Format::integer ? std::nullopt : float_bits(float_format(format), value);
+  bits = found.value_or(0);
+  return found || (format == Format::integer && value == 0);
 }
 
 void sort_terms(std::vector<FlowTerm>& terms) {

@@ -49,24 +49,6 @@ Packed packed_of(std::string_view type) {
   return p;
 }
 
-/// The comparison of setp; nothing for an operator that is none. The operators with u also hold where one of the two is NaN.
-std::optional<bool> compared(std::string_view op, double a, double b) {
-  bool const nan = std::isnan(a) || std::isnan(b);
-  if (op == "num") return !nan;
-  if (op == "nan") return nan;
-  bool const unordered = op.size() == 3 && op.ends_with('u');
-  std::string_view const plain_op = op.substr(0, 2);
-  if (op.size() != 2 && !unordered) return std::nullopt;
-  if (nan) return unordered;
-  if (plain_op == "eq") return a == b;
-  if (plain_op == "ne") return a != b;
-  if (plain_op == "lt") return a < b;
-  if (plain_op == "le") return a <= b;
-  if (plain_op == "gt") return a > b;
-  if (plain_op == "ge") return a >= b;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Word BlockRun::bytes_of(Word const& w, unsigned from, unsigned bytes) const {
@@ -168,7 +150,8 @@ void BlockRun::compare(Now const& now) {
       known = known && args[k].named == 0 &&
               !(d.has("ftz") && std::fpclassify(static_cast<float>(values[k])) == FP_SUBNORMAL);
     }
-    std::optional<bool> const truth = known ? compared(d.parts[1], values[0], values[1]) : std::nullopt;
+    std::optional<bool> const truth =
+        known ? program::float_compares(d.parts[1], values[0], values[1]) : std::nullopt;
     put(now, now.in.operands[0], lane,
         truth ? plain(*truth ? 1 : 0) : unknown(now.index, 1, {&args[0], &args[1]}));
     for (ptx::Operand const& p : now.in.operands[0].parts)

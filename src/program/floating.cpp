@@ -1,3 +1,4 @@
+#include <swizproof/core/float_format.hpp>
 #include <swizproof/program/floating.hpp>
 #include <swizproof/program/opcode.hpp>
 
@@ -6,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -22,15 +22,6 @@ using Sources = std::array<std::uint64_t, 3>;
 template <class F>
 using Bits = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
-/// std::bit_cast, which libc++ 14 lacks.
-template <class To, class From>
-To same_bits(From const& from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to{};
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-
 template <class F>
 F number(std::uint64_t bits, bool flush) {
   F const f = same_bits<F>(static_cast<Bits<F>>(bits));
@@ -42,20 +33,9 @@ Result bits_of(F f, bool flush) {
   return same_bits<Bits<F>>(number<F>(same_bits<Bits<F>>(f), flush));
 }
 
-Result compared(std::string_view how, double a, double b) {
-  bool const unordered = std::isnan(a) || std::isnan(b);
-  if (how == "num" || how == "nan") return unordered == (how == "nan") ? 1 : 0;
-  bool const or_unordered = how.size() == 3 && how.back() == 'u';
-  if (unordered) return or_unordered ? 1 : 0;
-  std::string_view const relation = how.substr(0, 2);
-  if ((how.size() != 2 && !or_unordered)) return std::nullopt;
-  if (relation == "eq") return a == b ? 1 : 0;
-  if (relation == "ne") return a != b ? 1 : 0;
-  if (relation == "lt") return a < b ? 1 : 0;
-  if (relation == "le") return a <= b ? 1 : 0;
-  if (relation == "gt") return a > b ? 1 : 0;
-  if (relation == "ge") return a >= b ? 1 : 0;
-  return std::nullopt;
+Result comparison(std::string_view how, double a, double b) {
+  auto const holds = float_compares(how, a, b);
+  return holds ? Result(*holds ? 1 : 0) : std::nullopt;
 }
 
 template <class F>
@@ -131,8 +111,9 @@ Result float_result(std::string_view opcode, Sources const& sources) {
   bool const combined = parts.size() == 4 && (parts[2] == "and" || parts[2] == "or" ||
                                               parts[2] == "xor");  // by an instruction of its own
   if (op == "setp" && (parts.size() == 3 || combined))
-    return single ? compared(parts[1], number<float>(sources[0], flush), number<float>(sources[1], flush))
-                  : compared(parts[1], number<double>(sources[0], flush), number<double>(sources[1], flush));
+    return single
+               ? comparison(parts[1], number<float>(sources[0], flush), number<float>(sources[1], flush))
+               : comparison(parts[1], number<double>(sources[0], flush), number<double>(sources[1], flush));
   // To nearest even, where nothing is written; a product and a sum in one rounding, and the others, say it.
   bool const rounds = op == "fma" || op == "mad" || op == "div" || op == "sqrt";
   bool const nearest = parts.size() == 3 && parts[1] == "rn";
@@ -140,34 +121,37 @@ Result float_result(std::string_view opcode, Sources const& sources) {
   return single ? arithmetic<float>(op, sources, flush) : arithmetic<double>(op, sources, flush);
 }
 
-std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {
-  struct Format {
-    std::string_view prefix;
-    unsigned fraction, bias, bits;
-  };
-  static constexpr Format formats[] = {
-      {"cvt.rn.f16.", 10, 15, 16}, {"cvt.rn.f32.", 23, 127, 32}, {"cvt.rn.f64.", 52, 1023, 64}};
-  static constexpr std::pair<std::string_view, unsigned> sources[] = {
-      {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}};
-  for (Format const& f : formats) {
-    if (!opcode.starts_with(f.prefix) || opcode.size() < f.prefix.size() + 2) continue;
-    std::string_view const from = opcode.substr(f.prefix.size());
-    auto const source = std::find_if(std::begin(sources), std::end(sources),
-                                     [&](auto const& one) { return one.first == from.substr(1); });
-    if ((from[0] != 's' && from[0] != 'u') || source == std::end(sources)) return std::nullopt;
-    std::uint64_t const all = ~std::uint64_t{0} >> (64 - source->second);
-    value &= all;
-    bool const negative = from[0] == 's' && (value >> (source->second - 1) & 1) != 0;
-    std::uint64_t const size = negative ? (0 - value) & all : value;
-    if (size == 0) return 0;
-    auto const top = static_cast<unsigned>(std::bit_width(size)) - 1;
-    if (top > f.bias || top - static_cast<unsigned>(std::countr_zero(size)) > f.fraction) return std::nullopt;
-    std::uint64_t const fraction =
-        top <= f.fraction ? size << (f.fraction - top) : size >> (top - f.fraction);
-    std::uint64_t const without_one = fraction & low_bits(f.fraction);
-    return std::uint64_t{negative} << (f.bits - 1) | std::uint64_t{top + f.bias} << f.fraction | without_one;
-  }
+std::optional<bool> float_compares(std::string_view how, double a, double b) {
+  bool const unordered = std::isnan(a) || std::isnan(b);
+  if (how == "num" || how == "nan") return unordered == (how == "nan");
+  bool const or_unordered = how.size() == 3 && how.back() == 'u';
+  if (how.size() != 2 && !or_unordered) return std::nullopt;
+  if (unordered) return or_unordered;
+  std::string_view const relation = how.substr(0, 2);
+  if (relation == "eq") return a == b;
+  if (relation == "ne") return a != b;
+  if (relation == "lt") return a < b;
+  if (relation == "le") return a <= b;
+  if (relation == "gt") return a > b;
+  if (relation == "ge") return a >= b;
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {
+  Opcode const op(opcode);
+  Type const to = op.type_before();
+  if (op.name != "cvt" || op.parts.size() != 4 || op.parts[1] != "rn" || !is_integer(op.type) ||
+      to.kind != 'f' || op.parts[2].size() != 3)
+    return std::nullopt;
+  unsigned const unused = 64 - op.type.bits;
+  bool const is_signed = op.type.kind == 's', negative = is_signed && (value << unused) >> 63 != 0;
+  std::uint64_t const size = negative ? (0 - (value << unused)) >> unused : (value << unused) >> unused;
+  auto const number = static_cast<double>(size);
+  if (size != 0 && std::bit_width(size) - std::countr_zero(size) > 53) return std::nullopt;
+  return float_bits(to.bits == 16   ? FloatFormat::f16
+                    : to.bits == 32 ? FloatFormat::f32
+                                    : FloatFormat::f64,
+                    negative ? -number : number);
 }
 
 }  // namespace swizproof::program

@@ -17,6 +17,10 @@ namespace swizproof::program {
 [[nodiscard]] std::optional<std::uint64_t> float_result(std::string_view opcode,
                                                         std::array<std::uint64_t, 3> const& sources);
 
+/// True if two numbers compare as an operator of setp says; nothing for one that is none. Those with u also hold where one of the two is
+/// NaN.
+[[nodiscard]] std::optional<bool> float_compares(std::string_view how, double a, double b);
+
 /// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.
 /// `exact_conversion("cvt.rn.f32.s32", 1)` is 0x3f800000. Checked by Execution.ConstantsAreConvertedWhereTheFormatHoldsThem.
 [[nodiscard]] std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value);

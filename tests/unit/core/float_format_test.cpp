@@ -1,0 +1,59 @@
+#include <swizproof/core/float_format.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace swizproof {
+namespace {
+
+TEST(FloatFormat, KnownNumbers) {
+  struct Row {
+    FloatFormat format;
+    std::uint64_t bits;
+    double value;
+  };
+  for (Row const& row :
+       {Row{FloatFormat::f16, 0x3c00, 1}, Row{FloatFormat::f16, 0xc100, -2.5},
+        Row{FloatFormat::f16, 0x7bff, 65504}, Row{FloatFormat::f16, 0x0001, std::ldexp(1, -24)},
+        Row{FloatFormat::bf16, 0x3fc0, 1.5}, Row{FloatFormat::bf16, 0x7f80, HUGE_VAL},
+        Row{FloatFormat::f32, 0x40490fdb, 3.1415927410125732},
+        Row{FloatFormat::f32, 0x00000001, std::ldexp(1, -149)}, Row{FloatFormat::f32, 0xff800000, -HUGE_VAL},
+        Row{FloatFormat::f64, 0x3fd5555555555555, 1.0 / 3}, Row{FloatFormat::e4m3, 0x7e, 448},
+        Row{FloatFormat::e4m3, 0x01, std::ldexp(1, -9)}, Row{FloatFormat::e5m2, 0xfb, -57344}}) {
+    EXPECT_EQ(float_value(row.format, row.bits), row.value) << row.bits;
+    EXPECT_EQ(float_bits(row.format, row.value), row.bits) << row.value;
+  }
+  EXPECT_EQ(float_bits(FloatFormat::f16, -0.0), 0x8000U);
+  EXPECT_EQ(float_bits(FloatFormat::f32, 0.1), std::nullopt) << "no float is exactly that";
+  EXPECT_EQ(float_bits(FloatFormat::f32, 1e39), std::nullopt);
+  EXPECT_EQ(float_bits(FloatFormat::f16, 65520), std::nullopt);
+  EXPECT_EQ(float_bits(FloatFormat::f32, std::nan("")), std::nullopt);
+  EXPECT_EQ(float_bits(FloatFormat::f16, 0.333251953, 1e-3), 0x3555U) << "as it is printed";
+  EXPECT_EQ(float_bits(FloatFormat::f16, 0.3333, 1e-3), std::nullopt);
+}
+
+// The value of a positive pattern grows with the pattern, and has these bits.
+TEST(FloatFormat, EveryHalfAndByte) {
+  for (FloatFormat const format :
+       {FloatFormat::f16, FloatFormat::bf16, FloatFormat::e4m3, FloatFormat::e5m2}) {
+    auto const sign = std::uint64_t{1} << (shape_of(format).bits() - 1);
+    double before = -1;
+    for (std::uint64_t bits = 0; bits < sign; ++bits) {
+      double const value = float_value(format, bits);
+      if (!(value <= shape_of(format).most)) continue;
+      ASSERT_GT(value, before) << bits;
+      ASSERT_EQ(float_bits(format, value), bits);
+      ASSERT_EQ(float_bits(format, -value), bits | sign);
+      ASSERT_EQ(float_value(format, bits | sign), -value);
+      if (format == FloatFormat::bf16) {
+        ASSERT_EQ(value, same_bits<float>(static_cast<std::uint32_t>(bits << 16)));
+      }
+      before = value;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace swizproof
