@@ -126,7 +126,7 @@ std::uint64_t Replay::iteration(std::int32_t loop) {
 }
 
 Replay::Values Replay::special(Leaf const& l) {
-  if (l.extra >= 100) return certain_ = false, all(inputs_.random() & 0xffff);
+  if (l.extra >= first_uniform_special) return certain_ = false, all(inputs_.random() & 0xffff);
   auto const s = static_cast<Special>(l.extra);
   if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
   if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(inputs_.block(s));

@@ -5,8 +5,10 @@
 #include <swizproof/program/step.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
+#include <utility>
 
 namespace swizproof::execution {
 
@@ -131,24 +133,18 @@ void Runs::find_optional() {
 /// Static arrays one after the other, as they are declared, then dynamic ones at one address; those that have no address yet. Where
 /// `further` is not 0, the dynamic ones get one that is so many times their alignment higher.
 void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
-  std::uint64_t at = 0;
-  auto const aligned = [&](std::uint32_t i) {
-    return (at + inputs.align_of(i) - 1) / inputs.align_of(i) * inputs.align_of(i);
-  };
+  auto const align_of = [&](std::uint32_t i) { return inputs.align_of(i); };
+  PlacedArrays const arrays = place_shared(program_.symbols, 0, align_of);
   std::optional<std::uint32_t> dynamic;
   for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
-    Variable const& v = program_.symbols[i];
-    if (v.space != Space::shared) continue;
-    if (v.extern_array) {
+    if (!arrays.addresses[i]) continue;
+    if (program_.symbols[i].extern_array)
       dynamic = i;
-      continue;
-    }
-    at = aligned(i);
-    if (!inputs.placed(i)) inputs.place(i, at);
-    at += v.bytes;
+    else if (!inputs.placed(i))
+      inputs.place(i, *arrays.addresses[i]);
   }
   if (dynamic && (!inputs.placed(*dynamic) || further != 0))
-    inputs.place(*dynamic, aligned(*dynamic) + further * inputs.align_of(*dynamic));
+    inputs.place(*dynamic, *arrays.addresses[*dynamic] + further * align_of(*dynamic));
 }
 
 /// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it, and an iteration before
@@ -343,6 +339,12 @@ Runs::Word Runs::arithmetic(Step const& s) const {
 }
 
 Runs::Word Runs::computed(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp) {
+  using Arithmetic = Word (Runs::*)(Step const&) const;
+  static constexpr auto functions = []<std::size_t... Actions>(std::index_sequence<Actions...>) {
+    return std::array<Arithmetic, sizeof...(Actions)>{
+        &Runs::arithmetic<op_of(static_cast<Action>(Actions))>...};
+  }
+  (std::make_index_sequence<static_cast<std::size_t>(Action::choose)>{});
   switch (s.action) {
     case Action::copy:
     case Action::zext:
@@ -350,38 +352,6 @@ Runs::Word Runs::computed(Step const& s, std::uint32_t lanes, Inputs& inputs, un
       Word constant;
       return value(s.a, constant);
     }
-    case Action::add:
-      return arithmetic<Op::bv_add>(s);
-    case Action::sub:
-      return arithmetic<Op::bv_sub>(s);
-    case Action::mul:
-      return arithmetic<Op::bv_mul>(s);
-    case Action::bit_and:
-      return arithmetic<Op::bv_and>(s);
-    case Action::bit_or:
-      return arithmetic<Op::bv_or>(s);
-    case Action::bit_xor:
-      return arithmetic<Op::bv_xor>(s);
-    case Action::shl:
-      return arithmetic<Op::bv_shl>(s);
-    case Action::lshr:
-      return arithmetic<Op::bv_lshr>(s);
-    case Action::udiv:
-      return arithmetic<Op::bv_udiv>(s);
-    case Action::urem:
-      return arithmetic<Op::bv_urem>(s);
-    case Action::equal:
-      return arithmetic<Op::eq>(s);
-    case Action::below:
-      return arithmetic<Op::ult>(s);
-    case Action::both:
-      return arithmetic<Op::conjunction>(s);
-    case Action::either:
-      return arithmetic<Op::disjunction>(s);
-    case Action::differ:
-      return arithmetic<Op::bv_xor>(s);
-    case Action::negate:
-      return arithmetic<Op::negation>(s);
     case Action::choose:
       return chosen(s);
     case Action::shuffle:
@@ -395,7 +365,7 @@ Runs::Word Runs::computed(Step const& s, std::uint32_t lanes, Inputs& inputs, un
     case Action::symbol:
       return address_of(s, inputs);
     default:
-      return {};
+      return computes(s.action) ? (this->*functions[static_cast<std::size_t>(s.action)])(s) : Word{};
   }
 }
 
@@ -466,7 +436,7 @@ Runs::Word Runs::loaded(Step const& s, Inputs& inputs) const {
 
 Runs::Word Runs::special(Step const& s, Inputs& inputs, unsigned warp) const {
   Word out;
-  if (s.extra >= 100) return out;
+  if (s.extra >= first_uniform_special) return out;
   auto const which = static_cast<Special>(s.extra);
   out.open = 0;
   if (which == Special::ntid_x && launch_.any_multiple)

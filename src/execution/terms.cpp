@@ -2,6 +2,7 @@
 
 #include <swizproof/program/floating.hpp>
 #include <swizproof/program/needed_bits.hpp>
+#include <swizproof/program/step.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -676,9 +677,10 @@ class Executor {
       case Action::bit_and:
         return masked(s, block);
       case Action::bit_or:
-        return binary(Op::bv_or, w, a(), b());
       case Action::bit_xor:
-        return binary(Op::bv_xor, w, a(), b());
+      case Action::udiv:
+      case Action::urem:
+        return binary(program::op_of(s.action), w, a(), b());
       case Action::shl: {
         Id const x = a(), y = b();
         if (std::optional<Id> const whole = cleared_address(x, y)) return *whole;
@@ -686,19 +688,14 @@ class Executor {
       }
       case Action::lshr:
         return shifted_right(w, a(), b());
-      case Action::udiv:
-        return binary(Op::bv_udiv, w, a(), b());
-      case Action::urem:
-        return binary(Op::bv_urem, w, a(), b());
       case Action::zext:
       case Action::trunc: {
         Id const x = value(s.a, block, w);
         return resized(Term{&terms_, x}, w).id;
       }
       case Action::equal:
-        return add({Op::eq, 0, a(), b()});
       case Action::below:
-        return add({Op::ult, 0, a(), b()});
+        return add({program::op_of(s.action), 0, a(), b()});
       case Action::both:
         return both(a(), b());
       case Action::either:

@@ -58,41 +58,13 @@ Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launc
       present_ |= 1U << lane;
     else
       t = first;  // a lane that does not exist holds what lane 0 holds
-    tid_[0][lane] = t % launch.block[0];
-    tid_[1][lane] = t / launch.block[0] % launch.block[1];
-    tid_[2][lane] = t / launch.block[0] / launch.block[1];
+    thread_[lane] = t;
   }
 }
 
 std::uint64_t Warp::special(Special s, unsigned lane) const {
-  switch (s) {
-    case Special::tid_x:
-      return tid_[0][lane];
-    case Special::tid_y:
-      return tid_[1][lane];
-    case Special::tid_z:
-      return tid_[2][lane];
-    case Special::ntid_x:
-      return launch_.block[0];
-    case Special::ntid_y:
-      return launch_.block[1];
-    case Special::ntid_z:
-      return launch_.block[2];
-    case Special::laneid:
-      return lane;
-    case Special::mask_eq:
-      return std::uint64_t{1} << lane;
-    case Special::mask_lt:
-      return low_bits(lane);
-    case Special::mask_le:
-      return low_bits(lane + 1);
-    case Special::mask_gt:
-      return ~low_bits(lane + 1) & 0xffffffff;
-    case Special::mask_ge:
-      return ~low_bits(lane) & 0xffffffff;
-    default:
-      return 0;
-  }
+  if (s >= Special::ctaid_x && s <= Special::nctaid_z) return 0;
+  return special_of(static_cast<std::uint32_t>(s), {thread_[lane], lane, launch_.block}).value_or(0);
 }
 
 unsigned Warp::place_of(Id atom) const { return atom < places_.size() ? places_[atom] : 0; }
@@ -889,7 +861,7 @@ Lanes Warp::leaf(Id id, unsigned bits) {
   };
   switch (l.kind) {
     case Leaf::Kind::special: {
-      if (l.extra >= 100) return atom(id, bits);
+      if (l.extra >= first_uniform_special) return atom(id, bits);
       auto const s = static_cast<Special>(l.extra);
       bool const launch_known =
           s == Special::ntid_y || s == Special::ntid_z || (s == Special::ntid_x && !launch_.any_multiple);

@@ -160,7 +160,7 @@ class Search {
     Leaf const& l = execution_.leaves[n.value];
     switch (l.kind) {
       case Leaf::Kind::special:
-        if (l.extra >= 100) return false;
+        if (l.extra >= first_uniform_special) return false;
         if (is_block(l)) add(n.value, {6, 1, l.extra, 0, false, {}});
         return true;
       case Leaf::Kind::symbol:

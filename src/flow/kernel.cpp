@@ -1,11 +1,13 @@
 #include "kernel.hpp"
 
 #include <swizproof/ptx/inline.hpp>
+#include <swizproof/program/step.hpp>
 #include <swizproof/ptx/lower.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace swizproof::flow_detail {
 
@@ -213,30 +215,20 @@ void FlowKernel::find_ends() {
 
 /// Shared arrays follow each other from 0x400 on, each at its alignment, dynamic shared memory last.
 void FlowKernel::place_symbols() {
-  addresses.resize(program.symbols.size());
+  auto const align_of = [&](std::uint32_t i) { return std::max<std::uint64_t>(program.symbols[i].align, 1); };
+  program::PlacedArrays arrays = program::place_shared(program.symbols, shared_start, align_of);
+  addresses = std::move(arrays.addresses);
+  shared_end = arrays.end;
   std::uint64_t local = local_start;
-  auto const place = [](std::uint64_t& end, program::Variable const& v, std::uint64_t bytes) {
-    std::uint64_t const align = std::max<std::uint64_t>(v.align, 1);
-    std::uint64_t const at = (end + align - 1) / align * align;
-    end = at + bytes;
-    return at;
-  };
-  for (bool const dynamic : {false, true})
-    for (std::size_t i = 0; i < program.symbols.size(); ++i) {
-      program::Variable const& v = program.symbols[i];
-      if (v.extern_array != dynamic) continue;
-      if (v.space == Space::shared) {
-        std::uint64_t end = shared_end;  // dynamic arrays are one: all begin at the same place
-        addresses[i] = place(end, v, dynamic ? launch.shared_bytes : v.bytes);
-        if (!dynamic) shared_end = end;
-      }
-      if (v.space == Space::local) addresses[i] = place(local, v, v.bytes);
+  for (std::uint32_t i = 0; i < program.symbols.size(); ++i) {
+    program::Variable const& v = program.symbols[i];
+    if (v.space == Space::local) {
+      addresses[i] = (local + align_of(i) - 1) / align_of(i) * align_of(i);
+      local = *addresses[i] + v.bytes;
     }
-  std::uint64_t end = shared_end;
-  for (std::size_t i = 0; i < program.symbols.size(); ++i)
-    if (program.symbols[i].extern_array && program.symbols[i].space == Space::shared)
-      end = std::max(end, *addresses[i] + launch.shared_bytes);
-  shared_end = end;
+    if (v.space == Space::shared && v.extern_array)
+      shared_end = std::max(shared_end, *addresses[i] + launch.shared_bytes);
+  }
   if (shared_end > shared_limit) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};
 }
 

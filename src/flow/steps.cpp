@@ -1,7 +1,7 @@
 // Steps of a lowered instruction on words with names: integers exactly, names byte by byte.
 #include "block.hpp"
 
-#include <swizproof/engine/term.hpp>
+#include <swizproof/program/step.hpp>
 
 #include <fmt/format.h>
 
@@ -13,11 +13,6 @@ namespace swizproof::flow_detail {
 namespace {
 
 using program::Action;
-using program::Special;
-
-std::uint64_t ones(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
 
 std::uint8_t byte_of(Word const& w, unsigned i) { return static_cast<std::uint8_t>(w.number >> 8 * i); }
 
@@ -40,7 +35,7 @@ Word shifted_bytes(Word const& w, int by, unsigned bytes) {
 
 /// The low bytes of a word.
 Word low_bytes(Word w, unsigned bytes) {
-  w.number &= ones(8 * bytes);
+  w.number &= low_bits(8 * bytes);
   w.named = static_cast<std::uint8_t>(w.named & ((1U << bytes) - 1));
   for (unsigned i = bytes; i < 8; ++i) w.part[i] = 0;
   return w;
@@ -72,19 +67,6 @@ bool joined_bytes(Action action, Word const& a, Word const& b, unsigned bytes, W
   }
   return true;
 }
-
-/// Operation of the graph that an action is, for those up to `choose`, in their order.
-constexpr Op operations[] = {Op::truncate,    Op::bv_add,      Op::bv_sub,   Op::bv_mul,   Op::bv_and,
-                             Op::bv_or,       Op::bv_xor,      Op::bv_shl,   Op::bv_lshr,  Op::bv_udiv,
-                             Op::bv_urem,     Op::truncate,    Op::truncate, Op::eq,       Op::ult,
-                             Op::conjunction, Op::disjunction, Op::bv_xor,   Op::negation, Op::ite};
-static_assert(std::size(operations) == static_cast<std::size_t>(Action::choose) + 1);
-
-std::uint64_t computed(program::Step const& s, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  return value_of({operations[static_cast<std::size_t>(s.action)], s.width}, a, b, c) & ones(s.width);
-}
-
-bool computes(Action action) { return action <= Action::choose; }
 
 }  // namespace
 
@@ -171,9 +153,9 @@ Word BlockRun::named_step(program::Step const& s, Word const& a, Word const& b, 
 
 Word BlockRun::apply(program::Step const& s, Word const& a, Word const& b, Word const& c,
                      std::uint32_t line) {
-  if (!computes(s.action)) return unknown(line, s.width, {&a, &b, &c});
+  if (!program::computes(s.action)) return unknown(line, s.width, {&a, &b, &c});
   if ((a.named | b.named | c.named) != 0) return named_step(s, a, b, c, line);
-  return plain(computed(s, a.number, b.number, c.number));
+  return plain(program::result_of(s, a.number, b.number, c.number));
 }
 
 void BlockRun::steps(Now const& now) {
@@ -190,7 +172,7 @@ void BlockRun::steps(Now const& now) {
       };
       Word result;
       if (s.action == Action::special)
-        result = plain(special(s.extra, now.warp, lane, now.index) & ones(s.width));
+        result = plain(special(s.extra, now.warp, lane, now.index) & low_bits(s.width));
       else if (s.action == Action::symbol)
         result = plain(kernel_.addresses[s.extra].value_or(0));
       else
@@ -206,43 +188,15 @@ void BlockRun::steps(Now const& now) {
 }
 
 std::uint64_t BlockRun::special(std::uint32_t which, Warp const& warp, unsigned lane, std::uint32_t line) {
-  std::uint32_t const t = thread(warp, lane);
-  auto const& block = kernel_.launch.block;
-  auto const& grid = kernel_.launch.grid;
-  switch (which) {
-    case static_cast<unsigned>(Special::tid_x):
-      return t % block[0];
-    case static_cast<unsigned>(Special::tid_y):
-      return t / block[0] % block[1];
-    case static_cast<unsigned>(Special::tid_z):
-      return t / block[0] / block[1];
-    case static_cast<unsigned>(Special::laneid):
-      return lane;
-    case static_cast<unsigned>(Special::mask_eq):
-      return 1U << lane;
-    case static_cast<unsigned>(Special::mask_lt):
-      return (1U << lane) - 1;
-    case static_cast<unsigned>(Special::mask_le):
-      return (2ULL << lane) - 1;
-    case static_cast<unsigned>(Special::mask_gt):
-      return ~((2ULL << lane) - 1);
-    case static_cast<unsigned>(Special::mask_ge):
-      return ~((1ULL << lane) - 1);
-    default:
-      break;
-  }
-  if (which >= static_cast<unsigned>(Special::ntid_x) && which <= static_cast<unsigned>(Special::ntid_z))
-    return block[which - static_cast<unsigned>(Special::ntid_x)];
-  if (which >= static_cast<unsigned>(Special::ctaid_x) && which <= static_cast<unsigned>(Special::ctaid_z))
-    return number_[which - static_cast<unsigned>(Special::ctaid_x)];
-  if (which >= static_cast<unsigned>(Special::nctaid_x) && which <= static_cast<unsigned>(Special::nctaid_z))
-    return grid[which - static_cast<unsigned>(Special::nctaid_x)];
-  refuse(line, "it reads a special register that is not modelled");
+  auto const value = program::special_of(
+      which, {thread(warp, lane), lane, kernel_.launch.block, kernel_.launch.grid, number_});
+  if (!value) refuse(line, "it reads a special register that is not modelled");
+  return *value;
 }
 
 Word BlockRun::operand(Now const& now, ptx::Operand const& o, unsigned lane, unsigned width) {
   using Kind = ptx::Operand::Kind;
-  if (o.kind == Kind::immediate) return plain(o.value & ones(width));
+  if (o.kind == Kind::immediate) return plain(o.value & low_bits(width));
   if (o.kind == Kind::reg) {
     Word const& w = reg(now.warp, o.reg, lane);
     if (o.negated && w.named == 0) return plain(~w.number & 1);

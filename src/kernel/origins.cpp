@@ -75,8 +75,8 @@ bool Origins::upper_word_of_parameter(Id id) const {
     Node const& n = execution_.terms.nodes()[at];
     if (n.op == Op::variable) {
       Leaf const& l = execution_.leaves[n.value];
-      parameter =
-          parameter || l.kind == Leaf::Kind::param || (l.kind == Leaf::Kind::special && l.extra >= 100);
+      parameter = parameter || l.kind == Leaf::Kind::param ||
+                  (l.kind == Leaf::Kind::special && l.extra >= program::first_uniform_special);
       if (l.kind == Leaf::Kind::phi) work.push_back(phi_at(at).init);
       if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
       if (is_load(l) && of_launch(l)) {  // a parameter in memory

@@ -252,7 +252,7 @@ class Warp {
   Launch const& launch_;
   unsigned number_;
   std::uint32_t present_ = 0;
-  std::array<std::array<std::uint64_t, 32>, 3> tid_{};
+  std::array<std::uint64_t, 32> thread_{};       ///< of each lane
   std::array<std::uint32_t, 3> lanes_{1, 1, 1};  ///< of `every`: see lanes_of()
   std::unordered_map<std::uint64_t, Kept<Lanes>> memo_{};
   /// Values of hypotheses that failed, to which what is being computed may refer.

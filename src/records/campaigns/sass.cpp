@@ -192,39 +192,9 @@ class SassBlock {
   Word result(program::Step const& s, std::size_t t) {
     Word const a = get(s.a, t), b = get(s.b, t);
     bool const known = a.known && b.known;
-    std::uint64_t const x = a.value, y = b.value;
     switch (s.action) {
-      case Action::copy:
-      case Action::zext:
-      case Action::trunc:
-        return a;
-      case Action::add:
-        return {x + y, known};
-      case Action::sub:
-        return {x - y, known};
-      case Action::mul:
-        return {x * y, known};
-      case Action::bit_and:
-      case Action::both:
-        return {x & y, known};
-      case Action::bit_or:
-      case Action::either:
-        return {x | y, known};
-      case Action::bit_xor:
-      case Action::differ:
-        return {x ^ y, known};
-      case Action::shl:
-        return {y < s.width ? x << y : 0, known};
-      case Action::lshr:
-        return {y < s.width ? x >> y : 0, known};
-      case Action::equal:
-        return {x == y ? 1U : 0U, known};
-      case Action::below:
-        return {x < y ? 1U : 0U, known};
-      case Action::negate:
-        return {x ^ 1, a.known};
       case Action::choose: {
-        Word const chosen = x != 0 ? b : get(s.c, t);
+        Word const chosen = a.value != 0 ? b : get(s.c, t);
         return {chosen.value, a.known && chosen.known};
       }
       case Action::special:
@@ -232,51 +202,24 @@ class SassBlock {
       case Action::symbol:
         return symbol(s.extra);
       case Action::load: {
-        Word w = loaded(static_cast<program::Space>(s.extra), x + y, s.width / 8);
+        Word w = loaded(static_cast<program::Space>(s.extra), a.value + b.value, s.width / 8);
         w.known = w.known && known;
         return w;
       }
       default:
-        return {0, false};
+        return program::computes(s.action) ? Word{program::result_of(s, a.value, b.value, 0), known}
+                                           : Word{0, false};
     }
   }
 
   [[nodiscard]] Word special(std::uint32_t which, std::size_t t) const {
-    std::uint64_t const lane = t % 32, bit = std::uint64_t{1} << lane;
-    switch (static_cast<program::Special>(which)) {
-      case program::Special::tid_x:
-        return {t, true};
-      case program::Special::ntid_x:
-        return {threads_, true};
-      case program::Special::ctaid_x:
-        return {number_, true};
-      case program::Special::nctaid_x:
-        return {k_.grid, true};
-      case program::Special::tid_y:
-      case program::Special::tid_z:
-      case program::Special::ctaid_y:
-      case program::Special::ctaid_z:
-        return {0, true};
-      case program::Special::ntid_y:
-      case program::Special::ntid_z:
-      case program::Special::nctaid_y:
-      case program::Special::nctaid_z:
-        return {1, true};
-      case program::Special::laneid:
-        return {lane, true};
-      case program::Special::mask_eq:
-        return {bit, true};
-      case program::Special::mask_lt:
-        return {bit - 1, true};
-      case program::Special::mask_le:
-        return {2 * bit - 1, true};
-      case program::Special::mask_gt:
-        return {~(2 * bit - 1) & 0xffffffff, true};
-      case program::Special::mask_ge:
-        return {~(bit - 1) & 0xffffffff, true};
-      default:
-        return {0, false};
-    }
+    auto const u32 = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
+    auto const value = program::special_of(which, {t,
+                                                   static_cast<unsigned>(t % 32),
+                                                   {u32(threads_), 1, 1},
+                                                   {u32(k_.grid), 1, 1},
+                                                   {u32(number_), 0, 0}});
+    return {value.value_or(0), value.has_value()};
   }
 
   /// A parameter's place in the constant bank, of which its name is c[0x0][0x210]; shared memory begins at 0.
