@@ -63,7 +63,7 @@ class Steps {
   std::unordered_map<std::string_view, std::uint32_t> symbols_{};
 };
 
-/// The module's function of this name; null if there is none.
+/// Function of this name; null if the module has none.
 [[nodiscard]] Function const* function_named(Module const& module, std::string_view name);
 
 // ------------------------------------------------------------------------------------- integers (lower_integer.cpp)

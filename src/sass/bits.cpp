@@ -5,7 +5,7 @@
 //
 // Each such bit is a truth of its own beside the register, so that what the other bits hold, or if they were written, does not matter.
 // tests/unit/sass/lower_test.cpp
-#include "lowering.hpp"
+#include "steps.hpp"
 
 namespace swizproof::sass {
 
@@ -25,10 +25,9 @@ bool is_table_of(Instruction const& i, std::size_t at, unsigned lut) {
 
 }  // namespace
 
-/// Bits of general registers that an instruction sets alone and another tests.
-void Lowering::find_kept_bits() {
+void Steps::find_kept_bits(Function const& function) {
   std::map<std::uint32_t, std::uint64_t> set, tested;
-  for (Instruction const& i : function_.body) {
+  for (Instruction const& i : function.body) {
     bool const table = i.opcode == "LOP3.LUT";
     if (table && is_table_of(i, 1, lut_or) && number_of(operand(i, 0)) == number_of(operand(i, 1)))
       set[operand(i, 1).reg] |= operand(i, 2).value;
@@ -40,11 +39,10 @@ void Lowering::find_kept_bits() {
   }
   for (auto const& [r, bits] : set)
     for (unsigned k = 0; k < 32 && r != no_register; ++k)
-      if ((bits & tested[r]) >> k & 1) kept_bits_[r].emplace(k, temporary(1));
+      if ((bits & tested[r]) >> k & 1) kept_bits_[r].emplace(k, build.temporary(1));
 }
 
-/// The truth that a bit of a register is kept as; nothing if it is not.
-std::optional<Lowering::Source> Lowering::kept_bit(Source r, unsigned bit) const {
+std::optional<Source> Steps::kept_bit(Source r, unsigned bit) const {
   if (r.constant) return std::nullopt;
   auto const bits = kept_bits_.find(static_cast<std::uint32_t>(r.value));
   if (bits == kept_bits_.end()) return std::nullopt;
@@ -52,15 +50,14 @@ std::optional<Lowering::Source> Lowering::kept_bit(Source r, unsigned bit) const
   return found == bits->second.end() ? std::nullopt : std::optional(reg(found->second));
 }
 
-/// A bit of a value that this instruction has computed, by the steps that did it.
-Lowering::Source Lowering::bit_of(Source value, unsigned bit, unsigned depth) {
+Source Steps::bit_of(Source value, unsigned bit, unsigned depth) {
   if (value.constant) return constant(value.value >> bit & 1);
   if (auto const kept = kept_bit(value, bit)) return *kept;
-  std::size_t k = program_.steps.size();
-  std::size_t const first = forms_.empty() ? 0 : forms_.back().first;
-  while (k > first && program_.steps[k - 1].dst != static_cast<std::int32_t>(value.value)) --k;
+  std::size_t k = build.program.steps.size();
+  std::size_t const first = forms.empty() ? 0 : forms.back().first;
+  while (k > first && build.program.steps[k - 1].dst != static_cast<std::int32_t>(value.value)) --k;
   if (k > first && depth < 20) {
-    program::Step const s = program_.steps[k - 1];
+    program::Step const s = build.program.steps[k - 1];
     if (s.action == Action::copy) return bit_of(s.a, bit, depth + 1);
     if (s.action == Action::bit_and || s.action == Action::bit_or) {
       bool const all = s.action == Action::bit_and;
@@ -68,19 +65,19 @@ Lowering::Source Lowering::bit_of(Source value, unsigned bit, unsigned depth) {
         if (p.constant)
           return (p.value >> bit & 1) != all ? constant(all ? 0 : 1) : bit_of(q, bit, depth + 1);
       Source const a = bit_of(s.a, bit, depth + 1), b = bit_of(s.b, bit, depth + 1);
-      return all ? both(a, b) : either(a, b);
+      return all ? both(build, a, b) : either(build, a, b);
     }
     if (s.action == Action::choose && s.b.constant && s.c.constant) {
       Source const yes = bit_of(s.b, bit, depth + 1), no = bit_of(s.c, bit, depth + 1);
-      return yes.value == no.value ? yes : yes.value != 0 ? s.a : negate(s.a);
+      return yes.value == no.value ? yes : yes.value != 0 ? s.a : negate(build, s.a);
     }
   }
-  return negate(emit(Action::equal, 1, emit(Action::bit_and, 32, value, constant(std::uint64_t{1} << bit)),
+  return negate(build,
+                emit(Action::equal, 1, emit(Action::bit_and, 32, value, constant(std::uint64_t{1} << bit)),
                      constant(0)));
 }
 
-/// Gives the kept bits of a register those of this value. Comes before the write of the register.
-void Lowering::write_kept_bits(std::uint32_t r, Source value) {
+void Steps::write_kept_bits(std::uint32_t r, Source value) {
   auto const bits = kept_bits_.find(r);
   if (bits == kept_bits_.end()) return;
   std::vector<std::pair<std::uint32_t, Source>> all;
@@ -88,8 +85,7 @@ void Lowering::write_kept_bits(std::uint32_t r, Source value) {
   for (auto const& [kept, truth] : all) write(kept, truth, 1);
 }
 
-/// The test of one kept bit, `R & 2^k` with RZ as third word; nothing if it is another one.
-std::optional<Lowering::Source> Lowering::tested_bit(Instruction const& i) const {
+std::optional<Source> Steps::tested_bit(Instruction const& i) const {
   if (!is_table_of(i, 2, lut_and)) return std::nullopt;
   std::uint64_t const mask = operand(i, 3).value;
   for (unsigned k = 0; k < 32; ++k)

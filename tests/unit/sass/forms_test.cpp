@@ -1,7 +1,9 @@
 // Each result that a handler decides is measured, or its form is named as assumed.
 #include "sass_case.hpp"
 
-#include "sass/lowering.hpp"
+#include "sass/instructions.hpp"
+
+#include <swizproof/sass/lower.hpp>
 
 #include <gtest/gtest.h>
 
@@ -108,7 +110,7 @@ std::size_t check_case(std::string const& opcode, std::string const& line) {
 }
 
 TEST(SassForms, EveryDecidedResultIsMeasuredOrNamed) {
-  for (Lowering::Row const& row : Lowering::rows()) {
+  for (Row const& row : rows()) {
     std::size_t results = 0;
     for (std::string_view const modifier : modifiers)
       for (std::string_view const with : operands) {
