@@ -72,8 +72,7 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
       barriers_(kernel.threads, faults_),
       cluster_(kernel.threads),
       mbarriers_(faults_),
-      fenced_(kernel.threads),
-      acquired_(kernel.threads),
+      flags_(kernel.threads),
       bulk_groups_(kernel.threads),
       registers_(static_cast<std::uint32_t>(kernel.function.registers.size())) {
   for (unsigned t = 0; t < kernel.threads; ++t)

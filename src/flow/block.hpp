@@ -2,6 +2,7 @@
 #pragma once
 
 #include "barriers.hpp"
+#include "flags.hpp"
 #include "kernel.hpp"
 #include "mbarriers.hpp"
 #include "proxies.hpp"
@@ -124,8 +125,6 @@ class BlockRun {
   void mbarrier_memory(Now const& now, std::uint64_t address, unsigned lane, bool live);
   bool wait_phase(Now const& now);
   [[nodiscard]] bool retries(Now const& now) const;
-  void take_flag(Now const& now, std::uint64_t address, unsigned lane);
-  void give_flag(Now const& now, std::uint64_t address, unsigned lane);
   [[nodiscard]] Toucher toucher(Now const& now, unsigned lane, std::uint32_t group = 0,
                                 unsigned as = ~0U) const {
     return {thread(now.warp, lane), now.index, group, as, now.warp.counts[now.index], now.decoded.strong};
@@ -247,10 +246,7 @@ class BlockRun {
   NamedBarriers barriers_;
   ClusterBarrier cluster_;
   Mbarriers mbarriers_;
-  /// A strong store that a strong load may read: what is ordered before it, if it releases.
-  std::map<std::uint64_t, std::optional<Clocks::Arrival>> flags_{};
-  std::vector<std::optional<Clocks::Arrival>> fenced_{};  ///< of each thread, its last fence
-  std::vector<std::vector<Clocks::Arrival>> acquired_{};  ///< what it has read, and a fence orders
+  Flags flags_;
   std::vector<std::vector<std::uint32_t>>
       bulk_groups_{};  ///< of each thread: its clock of stores at each commit
   std::set<std::string> left_out_{}, assumed_{};

@@ -86,6 +86,7 @@ void BlockRun::write_async(program::Space space, std::uint64_t address, Toucher 
     if (kernel_.launch.proxy == FlowProxy::strict)
       for (Cell::Access const& r : c->readers) need_proxy_fence(space, r, by, address, "writes", "has read");
   }
+  flags_.forget(address, 1);
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
 }
 

@@ -107,6 +107,7 @@ void BlockRun::write(Now const& now, Space space, std::uint64_t address, unsigne
   Bytes& to = space == Space::global  ? global_
               : space == Space::local ? local_[thread(now.warp, lane)]
                                       : shared_;
+  if (space != Space::local && !now.decoded.strong) flags_.forget(address, bytes);
   for (unsigned i = 0; i < bytes; ++i) {
     bool const named = (value.named >> i & 1) != 0;
     to.write(address + i, toucher(now, lane, group), named ? value.part[i] : 0,
@@ -185,7 +186,6 @@ void BlockRun::load(Now const& now) {
                                                      : address(now, now.in.operands[1], lane);
     Space const space = space_at(now, d.space, at);
     check_bounds(now, space, at, each * d.lanes, lane, "reads");
-    if (d.strong) take_flag(now, at, lane);
     for (unsigned k = 0; k < into.size(); ++k) {
       Word value = read(now, space, at + k * each, each, lane);
       unsigned const width =
@@ -201,6 +201,7 @@ void BlockRun::load(Now const& now) {
       }
       put(now, into[k], lane, value);
     }
+    if (d.strong) flags_.take(at, thread(now.warp, lane), d.has("acquire"), clocks_);
   }
   if (d.strong && now.warp.counts[now.index] > 1) now.warp.yields = true;
 }
@@ -219,9 +220,9 @@ void BlockRun::store(Now const& now) {
     Space const space = space_at(now, d.space, at);
     if (space == Space::param) refuse(now.index, "a parameter is written");
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
-    if (d.strong) give_flag(now, at, lane);
     for (unsigned k = 0; k < from.size(); ++k)
       write(now, space, at + k * each, each, lane, operand(now, from[k], lane, 8 * each));
+    if (d.strong) flags_.give(at, each * d.lanes, thread(now.warp, lane), d.has("release"), clocks_);
   }
 }
 
@@ -290,9 +291,12 @@ void BlockRun::matrices(Now const& now, bool load) {
     for (unsigned i = 0; i < f.values; ++i) {
       MatrixElement const e = element_of(f, lane, i);
       std::uint64_t const at = rows[e.row] + 2 * std::uint64_t{e.column};
-      if (load)
+      if (load) {
         place(words[lane][i / 2], i % 2 * 2, read(now, Space::shared, at, 2, e.row), 2);
-      else
+        if (!shared_.ordered_for(at, thread(now.warp, lane)))
+          assumed_.insert(
+              "ldmatrix reads a row for the lane that gives its address, which the PTX ISA does not specify");
+      } else
         write(now, Space::shared, at, 2, e.row, bytes_of(operand(now, regs[i / 2], lane, 32), i % 2 * 2, 2));
     }
   if (!load) return;

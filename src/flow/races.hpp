@@ -94,6 +94,11 @@ class Bytes {
     auto const page = pages_.find(address / page_bytes);
     return page == pages_.end() ? nullptr : &page->second[address % page_bytes];
   }
+  /// True if the last write of a byte is ordered before what a thread does now.
+  [[nodiscard]] bool ordered_for(std::uint64_t address, unsigned thread) const {
+    Cell const* const c = find(address);
+    return c == nullptr || clocks_.ordered(c->writer.doer, c->writer.clock, thread);
+  }
   /// Reads a byte: nothing if no thread has written it, which is a fault.
   Cell const* read(std::uint64_t address, Toucher const& by);
   /// Reads a byte of an array that nothing has written: a later write by another thread is a race.

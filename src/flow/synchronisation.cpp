@@ -140,34 +140,10 @@ void BlockRun::mbarrier_fence(Now const& now) {
     if (takes_part(now.mask, lane)) mbarriers_.fence(thread(now.warp, lane), clocks_);
 }
 
-/// fence and membar: a strong store behind it releases, and it acquires what strong loads before it have read (PTX ISA, Memory
-/// Consistency Model, Release and Acquire Patterns).
+/// fence and membar.
 void BlockRun::memory_fence(Now const& now) {
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_part(now.mask, lane)) continue;
-    unsigned const t = thread(now.warp, lane);
-    if (!acquired_[t].empty()) clocks_.take(clocks_.merged(acquired_[t]), t);
-    acquired_[t].clear();
-    fenced_[t] = clocks_.arrive(t);
-  }
-}
-
-/// A strong store: what it releases.
-void BlockRun::give_flag(Now const& now, std::uint64_t address, unsigned lane) {
-  unsigned const t = thread(now.warp, lane);
-  if (now.decoded.has("release")) fenced_[t] = clocks_.arrive(t);
-  flags_[address] = fenced_[t];
-}
-
-/// A strong load: what it acquires of the store that it reads, at once or at the next fence.
-void BlockRun::take_flag(Now const& now, std::uint64_t address, unsigned lane) {
-  unsigned const t = thread(now.warp, lane);
-  auto const at = flags_.find(address);
-  if (at == flags_.end() || !at->second) return;
-  if (now.decoded.has("acquire"))
-    clocks_.take(clocks_.merged({*at->second}), t);
-  else
-    acquired_[t].push_back(*at->second);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane)) flags_.fence(thread(now.warp, lane), clocks_);
 }
 
 // ----------------------------------------------------------------------------------------- mbarriers

@@ -1,0 +1,38 @@
+// Strong accesses that order others: release and acquire of flags in memory (PTX ISA, Memory Consistency Model, Release and Acquire Patterns).
+#pragma once
+
+#include "order.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// What the strong store of each address releases, and what each thread acquires of those that it reads. Checked by Flags.*.
+class Flags {
+ public:
+  explicit Flags(unsigned threads) : fenced_(threads), acquired_(threads) {}
+  /// fence and membar: a strong store behind it releases, and it acquires what strong loads before it have read.
+  void fence(unsigned thread, Clocks& clocks);
+  /// A strong store. It releases what is before it (`release`), before its thread's last fence, or before the last release of its thread
+  /// to this address.
+  void give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, Clocks& clocks);
+  /// A strong load acquires what the store that it reads has released: at once, or at the next fence.
+  void take(std::uint64_t address, unsigned thread, bool acquire, Clocks& clocks);
+  /// Another write of these bytes: what reads them reads no flag.
+  void forget(std::uint64_t address, unsigned bytes);
+
+ private:
+  struct Store {
+    unsigned thread = 0;
+    std::optional<Clocks::Arrival> released{};  ///< by a release to this address
+    std::optional<Clocks::Arrival> gives{};
+  };
+  std::map<std::uint64_t, Store> stores_{};
+  std::vector<std::optional<Clocks::Arrival>> fenced_;  ///< of each thread, its last fence
+  std::vector<std::vector<Clocks::Arrival>> acquired_;  ///< what it has read, and a fence orders
+};
+
+}  // namespace swizproof::flow_detail
