@@ -73,6 +73,11 @@ std::size_t Names::array_of(std::uint32_t number) const {
   return array;
 }
 
+std::pair<FlowArray const*, std::uint64_t> Names::place_of(std::uint32_t number) const {
+  std::size_t const array = array_of(number);
+  return {&arrays_[array], number - starts_[array]};
+}
+
 std::string Names::element_text(std::uint32_t number) const {
   if (number >= end_) return text(static_cast<Name>(number - end_));
   std::size_t const array = array_of(number);
@@ -172,21 +177,88 @@ Name Names::shared_name(Word const& w, unsigned from, unsigned bytes) const {
   return n;
 }
 
-char Names::type_of(Name n) const {
-  std::uint32_t const number = canonical(n);
-  if (number == 0 || number >= end_) return 0;
-  char const first = arrays_[array_of(number)].type[0];
-  return first == 'i' || first == 'u' ? first : 'f';
+/// True if an integer is what its bits are, read with a sign (s) or without one (u): of the elements that it is made of, and as sums do
+/// not overflow. A negative number has a sign. One that was made of fewer bytes has both.
+bool Names::has_sign(Name n, char sign) const {
+  constexpr unsigned most = 1U << 12;
+  std::vector<Name> work{n};
+  unsigned const bytes = nodes_[n].bytes;
+  for (unsigned looked = 0; !work.empty(); ++looked) {
+    if (looked > most) return false;
+    NameNode const& node = nodes_[work.back()];
+    work.pop_back();
+    switch (node.kind) {
+      case NameKind::element: {
+        char const type = arrays_[array_of(node.a)].type[0];
+        if (sign == 's' ? type == 'u' && node.bytes >= bytes : type == 'i') return false;
+        break;
+      }
+      case NameKind::number:
+        if (sign == 'u' && numbers_[node.a] < 0) return false;
+        break;
+      case NameKind::sum:
+      case NameKind::product:
+        work.push_back(node.b);
+        work.push_back(node.a);
+        break;
+      case NameKind::converted:
+      case NameKind::moved:
+        work.push_back(node.a);
+        break;
+      case NameKind::bits:
+        if (sign == 'u') return false;
+        break;
+      case NameKind::accumulated:  // its factors have no sign of their own here
+        return sign == 's';
+      case NameKind::function:
+        break;
+    }
+  }
+  return true;
 }
 
-/// The element without a sign that the low bytes are, the others being 0; 0 if there is none.
+/// The integer that is not negative and whose bytes the low ones are, the others being 0; 0 if there is none.
 Name Names::extended(Word const& w, unsigned from, unsigned bytes) const {
   Name const n = w.part[from] / 8;
-  if (n == 0 || nodes_[n].bytes >= bytes || shared_name(w, from, nodes_[n].bytes) == 0 || type_of(n) != 'u')
+  if (n == 0 || nodes_[n].bytes >= bytes || nodes_[n].format != Format::integer ||
+      shared_name(w, from, nodes_[n].bytes) == 0 || !has_sign(n, 'u'))
     return 0;
   for (unsigned i = nodes_[n].bytes; i < bytes; ++i)
     if ((w.named >> (from + i) & 1) != 0 || (w.number >> 8 * (from + i) & 0xff) != 0) return 0;
   return n;
+}
+
+std::uint32_t Names::source_of(std::uint32_t part) const {
+  Name n = part / 8;
+  while ((nodes_[n].kind == NameKind::converted || nodes_[n].kind == NameKind::moved) &&
+         nodes_[n].format == Format::integer && nodes_[nodes_[n].a].format == Format::integer) {
+    n = nodes_[n].a;
+    if (part % 8 < nodes_[n].bytes && nodes_[n].bytes < nodes_[part / 8].bytes) part = n * 8 + part % 8;
+  }
+  return part;
+}
+
+Name Names::biased(Name n, std::uint32_t line) {
+  return bits_name(word(n), 0, nodes_[n].bytes, Format::integer, line, true);
+}
+
+Name Names::unbiased(std::uint32_t part) const {
+  NameNode const& node = nodes_[part / 8];
+  return node.kind == NameKind::bits && node.c == 1 && part % 8 + 1 == node.bytes ? args_[node.a][0] : 0;
+}
+
+/// A bf16 is the upper half of the f32 of its value, and the upper half of an f32 is a bf16 that it is rounded to; 0 if it is neither.
+Name Names::half(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line) {
+  if (format == Format::f32 && bytes == 4 && (w.named >> from & 3) == 0 &&
+      (w.number >> 8 * from & 0xffff) == 0) {
+    Name const n = shared_name(w, from + 2, 2);
+    if (n != 0 && nodes_[n].format == Format::bf16) return converted(n, Format::f32, 4, line);
+  }
+  if (format == Format::bf16 && bytes == 2 && w.part[from] % 8 == 2 && w.part[from + 1] == w.part[from] + 1) {
+    Name const n = w.part[from] / 8;
+    if (nodes_[n].format == Format::f32 && nodes_[n].bytes == 4) return converted(n, Format::bf16, 2, line);
+  }
+  return 0;
 }
 
 /// The integer that was extended to the name whose low bytes these are; 0 if there is none.
@@ -197,6 +269,8 @@ Name Names::narrowed(Word const& w, unsigned from, unsigned bytes) const {
   while (nodes_[n].format == Format::integer && nodes_[n].bytes > bytes &&
          (nodes_[n].kind == NameKind::converted || nodes_[n].kind == NameKind::moved))
     n = nodes_[n].a;
+  if (nodes_[n].kind == NameKind::bits && nodes_[n].c == 0)  // a sign or none was read in another's place
+    if (Name const one = shared_name(words_[nodes_[n].b], 0, nodes_[n].bytes); one != 0) n = one;
   return nodes_[n].bytes == bytes && nodes_[n].format == Format::integer ? n : 0;
 }
 
@@ -210,19 +284,26 @@ Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, s
   }
   Name n = shared_name(w, from, bytes);
   if (n == 0 && format == Format::integer) n = narrowed(w, from, bytes);
-  char const type = n == 0 ? '\0' : type_of(n);
-  bool const other_sign = (sign == 's' && type == 'u') || (sign == 'u' && type == 'i');
+  bool const other_sign = n != 0 && format == Format::integer && sign != 'b' && !has_sign(n, sign);
   if (n != 0 && !other_sign && (nodes_[n].format == format || nodes_[n].kind == NameKind::function)) return n;
   if (format == Format::integer)
     if (Name const low = extended(w, from, bytes); low != 0) return converted(low, format, bytes, line);
+  if (Name const part = half(w, from, bytes, format, line); part != 0) return part;
   return bits_name(w, from, bytes, format, line);
 }
 
-Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line) {
-  std::array<std::uint32_t, 11> key{static_cast<std::uint32_t>(format) << 8 | bytes};
+Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
+                      bool inverted) {
+  std::array<std::uint32_t, 11> key{static_cast<std::uint32_t>(format) << 8 | bytes |
+                                    (inverted ? 1U << 16 : 0)};
+  Word all;
   std::vector<Name> args;
   for (unsigned i = 0; i < bytes; ++i) {
-    key[i + 1] = w.part[from + i];
+    key[i + 1] = all.part[i] = w.part[from + i];
+    if (key[i + 1] != 0)
+      all.named = static_cast<std::uint8_t>(all.named | 1U << i);
+    else
+      all.number |= (w.number >> 8 * (from + i) & 0xff) << 8 * i;
     if (key[i + 1] == 0)
       key[9 + i / 4] |= static_cast<std::uint32_t>(w.number >> 8 * (from + i) & 0xff) << 8 * (i % 4);
     if (Name const one = w.part[from + i] / 8; one != 0 && (args.empty() || args.back() != one))
@@ -232,8 +313,10 @@ Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format forma
   if (!fresh) return at->second;
   texts_.push_back(format == Format::integer ? "integer" : std::string(name_of(format)));
   args_.push_back(std::move(args));
+  words_.push_back(all);
   return at->second = add({NameKind::bits, format, static_cast<std::uint8_t>(bytes),
-                           static_cast<Name>(texts_.size() - 1), 0, 0, line});
+                           static_cast<Name>(texts_.size() - 1),
+                           static_cast<std::uint32_t>(words_.size() - 1), inverted ? 1U : 0U, line});
 }
 
 // ------------------------------------------------------------------------------------------ expansion
@@ -345,131 +428,6 @@ void Names::multiply(FlowSum const& a, FlowSum const& b, double coefficient, Flo
       }
       out.terms.push_back({{all[3], all[4], all[5]}, coefficient * x.coefficient * y.coefficient});
     }
-}
-
-// ------------------------------------------------------------------------------------------- ways
-
-bool Names::is_number(Name n) const {
-  while (nodes_[n].kind == NameKind::moved || nodes_[n].kind == NameKind::converted) n = nodes_[n].a;
-  if (nodes_[n].kind == NameKind::number) return true;
-  return nodes_[n].kind == NameKind::element && arrays_[array_of(nodes_[n].a)].extents.empty();
-}
-
-bool Names::passes(NameNode const& node, bool first) const {
-  Name const other = first ? static_cast<Name>(node.b) : node.a;
-  if (node.kind == NameKind::product) return is_number(other);
-  return nodes_[other].kind == NameKind::product && nodes_[other].line == node.line;  // fma: c, of a * b + c
-}
-
-/// Follows an element down to where it was loaded; appends the instructions, the last one first.
-bool Names::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) const {
-  if (depth > 4000 || n == 0 || way.size() > 4000 || ++visits_ > most_visits) return false;
-  NameNode const& node = nodes_[n];
-  std::size_t const length = way.size();
-  auto const in = [&](Name next) { return find(next, element, way, depth + 1); };
-  switch (node.kind) {
-    case NameKind::element:
-      if (node.a != element) return false;
-      way.push_back(node.line);
-      return true;
-    case NameKind::bits:
-      if (end_ + n != element) break;
-      way.push_back(node.line);
-      (void)find(args_[node.a][0], canonical(args_[node.a][0]), way, depth + 1);
-      return true;
-    case NameKind::moved:
-      way.push_back(node.line), way.push_back(node.b);
-      if (in(node.a)) return true;
-      break;
-    case NameKind::converted:
-      return in(node.a);
-    case NameKind::sum:
-    case NameKind::product:
-      for (bool const first : {true, false}) {
-        bool const pass = passes(node, first);
-        if (!pass) way.push_back(node.line);
-        if (in(first ? node.a : static_cast<Name>(node.b))) {
-          if (pass) passed_.push_back(node.line);
-          return true;
-        }
-        way.resize(length);
-      }
-      break;
-    case NameKind::accumulated: {
-      MatrixProduct const& p = products_[node.b];
-      way.push_back(p.line);
-      for (unsigned k = 0; k < p.k; ++k)
-        if (in(p.a[(node.c >> 16) * p.k + k]) || in(p.b[k * p.n + (node.c & 0xffff)])) return true;
-      way.resize(length);
-      return in(node.a);
-    }
-    case NameKind::number:
-    case NameKind::function:
-      break;
-  }
-  way.resize(length);
-  return false;
-}
-
-std::uint32_t Names::added_twice(Name n, std::uint32_t element) const {
-  visits_ = 0;
-  while (n != 0) {
-    NameNode const& node = nodes_[n];
-    std::vector<std::uint32_t> a, b;
-    bool const sum = node.kind == NameKind::sum;
-    bool const in_a = sum && find(node.a, element, a, 0), in_b = sum && find(node.b, element, b, 0);
-    if (in_a && in_b) return node.line;
-    if (sum && !in_a && !in_b) return 0;
-    if (!sum && node.kind != NameKind::moved && node.kind != NameKind::converted) return 0;
-    n = in_b ? static_cast<Name>(node.b) : node.a;
-  }
-  return 0;
-}
-
-std::vector<std::vector<std::uint32_t>> Names::way_of(Name n, FlowTerm const& term) const {
-  std::vector<std::vector<std::uint32_t>> ways;
-  visits_ = 0;
-  passed_.clear();
-  // The accumulation with all of the factors, if one has them.
-  for (Name at = n; at != 0;) {
-    NameNode const& node = nodes_[at];
-    if (node.kind != NameKind::accumulated) {
-      at = node.kind == NameKind::moved || node.kind == NameKind::converted ? node.a : 0;
-      continue;
-    }
-    MatrixProduct const& p = products_[node.b];
-    for (unsigned k = 0; k < p.k; ++k) {
-      Name const a = p.a[(node.c >> 16) * p.k + k], b = p.b[k * p.n + (node.c & 0xffff)];
-      std::uint32_t const x = canonical(a), y = canonical(b);
-      if (std::min(x, y) != term.factors[1] || std::max(x, y) != term.factors[2]) continue;
-      std::vector<std::uint32_t> of_a, of_b;
-      (void)find(a, x, of_a, 0), (void)find(b, y, of_b, 0);
-      if (x != term.factors[1]) std::swap(of_a, of_b);
-      of_a.push_back(p.line), of_b.push_back(p.line);
-      return {{}, of_a, of_b};
-    }
-    at = node.a;
-  }
-  for (std::uint32_t const f : term.factors) {
-    ways.emplace_back();
-    if (f != 0) (void)find(n, f, ways.back(), 0);
-  }
-  return ways;
-}
-
-std::optional<double> Names::value(std::vector<FlowTerm> const& terms,
-                                   std::function<double(FlowArray const&, std::uint64_t)> const& data) const {
-  double sum = 0;
-  for (FlowTerm const& term : terms) {
-    double product = term.coefficient;
-    for (std::uint32_t const f : term.factors) {
-      if (f >= end_) return std::nullopt;
-      std::size_t const array = array_of(f);
-      if (f != 0) product *= data(arrays_[array], f - starts_[array]);
-    }
-    sum += product;
-  }
-  return sum;
 }
 
 std::string Names::text(FlowTerm const& term) const {

@@ -43,8 +43,8 @@ enum class NameKind : std::uint8_t {
   converted,    ///< a in another format
   moved,        ///< a, written by instruction b and read by instruction line
   accumulated,  ///< a (or 0) + row and column (c) of matrix product b
-  bits,         ///< read in a format that is not its own, or across elements: of the names args()[a]
-  function      ///< not followed: texts()[a], of the names args()[a]
+  bits,  ///< bytes()[b] in a format that is not their own, of the names args()[a]; c: with the top bit inverted
+  function  ///< not followed: texts()[a], of the names args()[a]
 };
 
 struct NameNode {
@@ -110,17 +110,15 @@ class Names {
     return starts_[array] + static_cast<std::uint32_t>(index);
   }
   [[nodiscard]] FlowSum expand(Name n) const;
-  /// Instructions that moved an element on its way into a value, the last one first. Of `term` is followed the product that it is.
-  [[nodiscard]] std::vector<std::vector<std::uint32_t>> way_of(Name n, FlowTerm const& term) const;
-  /// Instructions that the last way_of() has left out: they add a sum that holds the element to another product, or multiply it by one number.
-  [[nodiscard]] std::vector<std::uint32_t> const& passed() const { return passed_; }
-  /// The instruction that adds two values which both hold an element; 0 if none does.
-  [[nodiscard]] std::uint32_t added_twice(Name n, std::uint32_t element) const;
   [[nodiscard]] std::string text(FlowTerm const& term) const;
-  /// The value of a sum on data; nothing where it has bits that are read in another format.
-  [[nodiscard]] std::optional<double> value(
-      std::vector<FlowTerm> const& terms,
-      std::function<double(FlowArray const&, std::uint64_t)> const& data) const;
+  /// Parts of nodes, by the numbers that these hold.
+  [[nodiscard]] Word const& bytes(std::uint32_t b) const { return words_[b]; }
+  [[nodiscard]] double constant(Name a) const { return numbers_[a]; }
+  [[nodiscard]] std::vector<Name> const& args(Name a) const { return args_[a]; }
+  [[nodiscard]] MatrixProduct const& matrices(std::uint32_t b) const { return products_[b]; }
+  /// The array of an element's canonical number, and its index there; the name of bits, which has such a number, too.
+  [[nodiscard]] std::pair<FlowArray const*, std::uint64_t> place_of(std::uint32_t number) const;
+  [[nodiscard]] Name bits_of(std::uint32_t number) const { return number < end_ ? 0 : number - end_; }
   /// `A[0][1]`, or the name of what is not followed.
   [[nodiscard]] std::string text(Name n, unsigned depth = 0) const;
 
@@ -130,26 +128,30 @@ class Names {
   /// without a sign is the same with zeros above it.
   Name whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
              char sign = 'b');
+  /// The byte of a shorter integer that a byte of an extended one is; the same byte where there is none.
+  [[nodiscard]] std::uint32_t source_of(std::uint32_t part) const;
+  /// An integer with its top bit inverted: what adding 2^(bits - 1) makes of it.
+  Name biased(Name n, std::uint32_t line);
+  /// The integer whose biased form has this byte on top; 0 if there is none.
+  [[nodiscard]] Name unbiased(std::uint32_t part) const;
+  /// The name whose bytes these are, all of them and in order; 0 if there is none.
+  [[nodiscard]] Name shared_name(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 
  private:
   Name add(NameNode node);
-  /// `i`, `u` or `f` of the element that a name is; 0 of what is none.
-  [[nodiscard]] char type_of(Name n) const;
+  [[nodiscard]] bool has_sign(Name n, char sign) const;
+  [[nodiscard]] Name half(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);
   [[nodiscard]] Name narrowed(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] Name extended(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] std::size_t array_of(std::uint32_t number) const;
   [[nodiscard]] std::string element_text(std::uint32_t number) const;
-  Name bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);
-  [[nodiscard]] Name shared_name(Word const& w, unsigned from, unsigned bytes) const;
+  Name bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
+                 bool inverted = false);
   bool expand_into(Name n, double coefficient, FlowSum& out, unsigned depth) const;
   void expand_product(NameNode const& node, double coefficient, FlowSum& out, unsigned depth) const;
   void multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
                 std::uint32_t line) const;
-  bool find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) const;
-  /// True if a product or a sum says nothing of where the element in its part `a` comes from.
-  [[nodiscard]] bool passes(NameNode const& node, bool first) const;
-  [[nodiscard]] bool is_number(Name n) const;
 
   std::vector<FlowArray> const& arrays_;
   std::vector<NameNode> nodes_;
@@ -157,14 +159,11 @@ class Names {
   std::vector<std::vector<Name>> args_{1};
   std::vector<double> numbers_;
   std::vector<MatrixProduct> products_;
+  std::vector<Word> words_;
   std::vector<std::uint32_t> starts_{0};  ///< canonical number of each array's first element: from 1 on
   std::uint32_t end_ = 1;                 ///< behind the canonical number of the last element
   std::unordered_map<std::uint64_t, Name> loaded_, moved_, converted_;
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
-  /// Nodes that one search for an element has looked at: a search of a sum whose parts are shared may take exponentially many.
-  mutable std::uint64_t visits_ = 0;
-  mutable std::vector<std::uint32_t> passed_{};
-  static constexpr std::uint64_t most_visits = std::uint64_t{1} << 20;
 };
 
 /// The number that bits are in a format, and back; nothing where it is not exact.

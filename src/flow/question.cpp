@@ -1,6 +1,8 @@
 #include <swizproof/flow/flow.hpp>
 
+#include "numbers.hpp"
 #include "orders.hpp"
+#include "ways.hpp"
 
 #include <swizproof/hardware/element.hpp>
 
@@ -326,6 +328,7 @@ class Launched {
       std::vector<FlowTerm> const expected =
           place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
       bool const right = place != 0 && same(found.terms, expected);
+      if (place != 0 && !right && !shown_wrong(w, found.terms, expected, names)) return false;
       if (kernel_.launch.data && !note_number(w, &found.terms,
                                               place == 0 ? nullptr
                                               : right    ? &found.terms
@@ -357,18 +360,31 @@ class Launched {
     return false;
   }
 
+  /// True if an element is wrong for some data. Other terms are; bits of another format may be the same value all the same: the answer
+  /// is unknown where no numbers tell them apart.
+  bool shown_wrong(Written const& w, std::vector<FlowTerm> const& found,
+                   std::vector<FlowTerm> const& expected, Names const& names) {
+    if (!flow_detail::has_bits(names, found) ||
+        flow_detail::differs_on_numbers(names, kernel_.arrays[w.array], found, expected))
+      return true;
+    auto const bits = std::find_if(found.begin(), found.end(),
+                                   [&](FlowTerm const& t) { return flow_detail::has_bits(names, {t}); });
+    return not_followed(w, names.text(*bits), ~0U);
+  }
+
   /// Computes an element of the launch's data: what it holds (none: what it held before), and what is expected. False if it has none.
   bool note_number(Written const& w, std::vector<FlowTerm> const* found,
                    std::vector<FlowTerm> const* expected, Names const& names) {
     FlowArray const& array = kernel_.arrays[w.array];
     auto const& data = kernel_.launch.data;
+    flow_detail::Numbers numbers(names, data);
     double const before = data(array, w.element);
-    std::optional<double> const holds = found != nullptr ? names.value(*found, data) : before;
+    std::optional<double> const holds = found != nullptr ? numbers.value(*found) : before;
     if (!holds) return not_followed(w, "bits that are read in another format", ~0U);
     report_.numbers.push_back({array.name, w.element, *holds != before, *holds,
                                expected == nullptr ? std::nullopt
                                : expected == found ? holds
-                                                   : names.value(*expected, data)});
+                                                   : numbers.value(*expected)});
     return true;
   }
 
@@ -489,7 +505,7 @@ class Launched {
     if (!extra.empty() && std::any_of(expected.begin(), expected.end(),
                                       [&](FlowTerm const& t) { return t.factors == extra.front().factors; }))
       for (std::uint32_t const f : extra.front().factors)
-        if (std::uint32_t const line = f == 0 ? 0 : names.added_twice(name, f); line != 0)
+        if (std::uint32_t const line = f == 0 ? 0 : flow_detail::Ways(names).added_twice(name, f); line != 0)
           twice_.push_back(line);
     if (extra.empty() && !found.empty()) lines = suspects(found.front(), name, target, place, names);
     lines.push_back(store);
@@ -546,7 +562,7 @@ class Launched {
       bool const bad = std::any_of(extra.begin(), extra.end(),
                                    [&](FlowTerm const& t) { return t.factors == term.factors; });
       std::set<std::uint32_t> once{block.global().find(address_of(w, block))->writer.line};
-      for (auto const& way : names.way_of(name, term)) once.insert(way.begin(), way.end());
+      for (auto const& way : flow_detail::Ways(names).way_of(name, term)) once.insert(way.begin(), way.end());
       for (std::uint32_t const line : once) (bad ? counts[line].wrong : counts[line].right) += 1;
     }
   }
@@ -564,9 +580,10 @@ class Launched {
   /// Instructions that moved the factors of a term: of a factor that may be wrong before those of one that is right elsewhere.
   std::vector<std::uint32_t> suspects(FlowTerm const& term, Name name, Target& target, std::uint32_t place,
                                       Names& names) {
-    std::vector<std::vector<std::uint32_t>> const ways = names.way_of(name, term);
+    flow_detail::Ways search(names);
+    std::vector<std::vector<std::uint32_t>> const ways = search.way_of(name, term);
     std::vector<std::vector<std::uint32_t>> ordered, cleared;
-    weak_ = names.passed();
+    weak_ = search.passed();
     for (std::size_t i = 0; i < ways.size(); ++i) {
       if (ways[i].empty()) continue;
       std::string const element = names.text(FlowTerm{{0, 0, term.factors[i]}, 1});

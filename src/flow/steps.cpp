@@ -1,5 +1,6 @@
 // Steps of a lowered instruction on words with names: integers exactly, names byte by byte.
 #include "block.hpp"
+#include "integers.hpp"
 
 #include <swizproof/program/step.hpp>
 
@@ -105,8 +106,6 @@ bool BlockRun::moved_bytes(program::Step const& s, Word const& a, Word const& b,
     case Action::bit_xor:
     case Action::add:
       return joined_bytes(s.action, a, b, bytes, out);
-    case Action::sub:
-      return b_plain && b.number == 0 && (out = a, true);
     case Action::mul: {
       Word const& factor = a_plain ? a : b;
       if (factor.named != 0 || !std::has_single_bit(factor.number)) return false;
@@ -147,7 +146,10 @@ Word BlockRun::named_step(program::Step const& s, Word const& a, Word const& b, 
     if (any_plain && s.action == Action::either && known == 1) return plain(1);
     return unknown(line, s.width, {&a, &b, &c});
   }
-  if (moved_bytes(s, a, b, out) || sum_of_names(s, a, b, line, out)) return out;
+  if (moved_bytes(s, a, b, out) ||
+      (b.named == 0 && biased_step(names_, s.action, a, b.number, std::max(s.width / 8U, 1U), line, out)) ||
+      sum_of_names(s, a, b, line, out))
+    return out;
   return unknown(line, s.width, {&a, &b, &c});
 }
 

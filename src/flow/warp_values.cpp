@@ -176,7 +176,7 @@ void BlockRun::convert(Now const& now) {
     std::array<Word, 2> args{};
     for (std::size_t k = 0; k < std::min<std::size_t>(sources, 2); ++k)
       args[k] = operand(now, now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
-    if (integers && (args[0].named == 0 || to.bytes <= from.bytes)) {
+    if (integers) {
       plain_lanes |= 1U << lane;
       continue;
     }

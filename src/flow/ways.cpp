@@ -1,0 +1,115 @@
+#include "ways.hpp"
+
+#include <algorithm>
+
+namespace swizproof::flow_detail {
+
+bool Ways::is_number(Name n) const {
+  while (names_[n].kind == NameKind::moved || names_[n].kind == NameKind::converted) n = names_[n].a;
+  if (names_[n].kind == NameKind::number) return true;
+  return names_[n].kind == NameKind::element && names_.place_of(names_[n].a).first->extents.empty();
+}
+
+bool Ways::passes(NameNode const& node, bool first) const {
+  Name const other = first ? static_cast<Name>(node.b) : node.a;
+  if (node.kind == NameKind::product) return is_number(other);
+  return names_[other].kind == NameKind::product && names_[other].line == node.line;  // fma: c, of a * b + c
+}
+
+/// Follows an element down to where it was loaded; appends the instructions, the last one first.
+bool Ways::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) {
+  if (depth > 4000 || n == 0 || way.size() > 4000 || ++visits_ > most_visits) return false;
+  NameNode const& node = names_[n];
+  std::size_t const length = way.size();
+  auto const in = [&](Name next) { return find(next, element, way, depth + 1); };
+  switch (node.kind) {
+    case NameKind::element:
+      if (node.a != element) return false;
+      way.push_back(node.line);
+      return true;
+    case NameKind::bits:
+      if (names_.bits_of(element) != n) break;
+      way.push_back(node.line);
+      (void)find(names_.args(node.a)[0], names_.canonical(names_.args(node.a)[0]), way, depth + 1);
+      return true;
+    case NameKind::moved:
+      way.push_back(node.line), way.push_back(node.b);
+      if (in(node.a)) return true;
+      break;
+    case NameKind::converted:
+      return in(node.a);
+    case NameKind::sum:
+    case NameKind::product:
+      for (bool const first : {true, false}) {
+        bool const pass = passes(node, first);
+        if (!pass) way.push_back(node.line);
+        if (in(first ? node.a : static_cast<Name>(node.b))) {
+          if (pass) passed_.push_back(node.line);
+          return true;
+        }
+        way.resize(length);
+      }
+      break;
+    case NameKind::accumulated: {
+      MatrixProduct const& p = names_.matrices(node.b);
+      way.push_back(p.line);
+      for (unsigned k = 0; k < p.k; ++k)
+        if (in(p.a[(node.c >> 16) * p.k + k]) || in(p.b[k * p.n + (node.c & 0xffff)])) return true;
+      way.resize(length);
+      return in(node.a);
+    }
+    case NameKind::number:
+    case NameKind::function:
+      break;
+  }
+  way.resize(length);
+  return false;
+}
+
+std::uint32_t Ways::added_twice(Name n, std::uint32_t element) {
+  visits_ = 0;
+  while (n != 0) {
+    NameNode const& node = names_[n];
+    std::vector<std::uint32_t> a, b;
+    bool const sum = node.kind == NameKind::sum;
+    bool const in_a = sum && find(node.a, element, a, 0), in_b = sum && find(node.b, element, b, 0);
+    if (in_a && in_b) return node.line;
+    if (sum && !in_a && !in_b) return 0;
+    if (!sum && node.kind != NameKind::moved && node.kind != NameKind::converted) return 0;
+    n = in_b ? static_cast<Name>(node.b) : node.a;
+  }
+  return 0;
+}
+
+std::vector<std::vector<std::uint32_t>> Ways::way_of(Name n, FlowTerm const& term) {
+  std::vector<std::vector<std::uint32_t>> ways;
+  visits_ = 0;
+  passed_.clear();
+  // The accumulation with all of the factors, if one has them.
+  for (Name at = n; at != 0;) {
+    NameNode const& node = names_[at];
+    if (node.kind != NameKind::accumulated) {
+      at = node.kind == NameKind::moved || node.kind == NameKind::converted ? node.a : 0;
+      continue;
+    }
+    MatrixProduct const& p = names_.matrices(node.b);
+    for (unsigned k = 0; k < p.k; ++k) {
+      Name const a = p.a[(node.c >> 16) * p.k + k], b = p.b[k * p.n + (node.c & 0xffff)];
+      std::uint32_t const x = names_.canonical(a), y = names_.canonical(b);
+      if (std::min(x, y) != term.factors[1] || std::max(x, y) != term.factors[2]) continue;
+      std::vector<std::uint32_t> of_a, of_b;
+      (void)find(a, x, of_a, 0), (void)find(b, y, of_b, 0);
+      if (x != term.factors[1]) std::swap(of_a, of_b);
+      of_a.push_back(p.line), of_b.push_back(p.line);
+      return {{}, of_a, of_b};
+    }
+    at = node.a;
+  }
+  for (std::uint32_t const f : term.factors) {
+    ways.emplace_back();
+    if (f != 0) (void)find(n, f, ways.back(), 0);
+  }
+  return ways;
+}
+
+}  // namespace swizproof::flow_detail
