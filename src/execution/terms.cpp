@@ -800,11 +800,9 @@ class Executor {
     if (space == Space::param) {
       // Parameters do not change: the same address, the same value.
       Node const n = node(address);
-      Id const base = n.op == Op::bv_add ? (is_constant(n.a) ? n.b : n.a) : address;
-      std::uint64_t const offset = n.op == Op::bv_add ? (is_constant(n.a)   ? node(n.a).value
-                                                         : is_constant(n.b) ? node(n.b).value
-                                                                            : 0)
-                                                      : 0;
+      bool const moved = n.op == Op::bv_add && (is_constant(n.a) || is_constant(n.b));
+      Id const base = !moved ? address : is_constant(n.a) ? n.b : n.a;
+      std::uint64_t const offset = !moved ? 0 : node(is_constant(n.a) ? n.a : n.b).value;
       if (node(base).op == Op::variable && out_.leaves[node(base).value].kind == Leaf::Kind::symbol &&
           is_parameter(out_.leaves[node(base).value].extra)) {
         Leaf param;

@@ -80,6 +80,7 @@ void judge_generic(ExecutedKernel& kernel, Origins::Root root, MemoryAccess cons
 
 /// True if a generic address is that of no shared memory.
 bool is_elsewhere(ExecutedKernel const& kernel, Origins::Root root, Id address) {
+  if (root == Origins::Root::mixed) return false;
   return root == Origins::Root::other || kernel.origins.rooted_in_parameter(address) ||
          !kernel.program.makes_generic;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -23,39 +24,64 @@ bool is_load(Leaf const& l) {
 
 }  // namespace
 
-Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
-  std::set<Id> seen;
-  std::vector<Id> work{id};
-  Root root = Root::none;
-  while (!work.empty() && seen.size() < 2000) {
-    Id const at = work.back();
-    work.pop_back();
-    if (!seen.insert(at).second) continue;
-    Node const& n = execution_.terms.nodes()[at];
-    if (n.op == Op::variable) {
-      Leaf const& l = execution_.leaves[n.value];
-      if (l.kind == Leaf::Kind::symbol) {
-        bool const shared = program_.symbols[l.extra].space == Space::shared;
-        if (shared) symbol = l.extra;
-        if (root == Root::none || root == (shared ? Root::shared : Root::other))
-          root = shared ? Root::shared : Root::other;
-        else
-          root = Root::mixed;
-      }
-      if (l.kind == Leaf::Kind::phi)
-        work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
-      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
-      continue;
-    }
-    if (n.op == Op::constant || n.op == Op::truth) continue;
-    if (n.op == Op::ite) {
-      work.push_back(n.b), work.push_back(n.c);
-      continue;
-    }
-    work.push_back(n.a);
-    if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+/// The root of a sum: that of the summand which has one.
+Origins::Root Origins::summed(Root a, Root b) {
+  if (a == Root::none || a == b) return b;
+  return b == Root::none ? a : Root::mixed;
+}
+
+/// The root of one of two values: shared memory only if both are.
+Origins::Root Origins::chosen(Root a, Root b) {
+  if (a == b) return a;
+  return a == Root::shared || b == Root::shared || a == Root::mixed || b == Root::mixed ? Root::mixed
+                                                                                        : Root::other;
+}
+
+/// Terms that the root of a node comes from, at most two.
+std::array<Id, 2> Origins::parts_of_root(Id id) const {
+  Node const& n = execution_.terms.nodes()[id];
+  if (n.op == Op::variable) {
+    Leaf const& l = execution_.leaves[n.value];
+    if (l.kind == Leaf::Kind::phi)
+      return {execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init, 0};
+    if (l.kind == Leaf::Kind::exit) return {l.args[0], 0};
+    return {};
   }
-  return root;
+  if (n.op == Op::constant || n.op == Op::truth) return {};
+  if (n.op == Op::ite) return {n.b, n.c};
+  bool const one = n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::negation;
+  return {n.a, one ? 0 : n.b};
+}
+
+Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
+  constexpr std::size_t most = 2000;
+  std::unordered_map<Id, Root> roots;
+  std::vector<Id> work{id};
+  while (!work.empty()) {
+    Id const at = work.back();
+    auto const [entry, fresh] = roots.try_emplace(at, Root::none);
+    auto const parts = parts_of_root(at);
+    if (roots.size() > most) return Root::mixed;
+    if (fresh) {
+      for (Id const part : parts)
+        if (part != 0 && !roots.contains(part)) work.push_back(part);
+      if (work.back() != at) continue;
+    }
+    work.pop_back();
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::symbol) {
+      std::uint32_t const variable = execution_.leaves[n.value].extra;
+      bool const shared = program_.symbols[variable].space == Space::shared;
+      if (shared) symbol = variable;
+      roots[at] = shared ? Root::shared : Root::other;
+      continue;
+    }
+    auto const root = [&](Id part) { return part == 0 ? Root::none : roots.at(part); };
+    if (parts[0] == 0 || !roots.contains(parts[0]) || (parts[1] != 0 && !roots.contains(parts[1]))) continue;
+    roots[at] =
+        n.op == Op::ite ? chosen(root(parts[0]), root(parts[1])) : summed(root(parts[0]), root(parts[1]));
+  }
+  return roots.at(id);
 }
 
 bool Origins::of_launch(Leaf const& load) const {

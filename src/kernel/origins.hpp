@@ -5,6 +5,7 @@
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/execution/warp.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -38,7 +39,7 @@ class Origins {
 
   /// The variable that an address is rooted in, if it is one, and the only one.
   enum class Root : std::uint8_t { shared, other, mixed, none };
-  /// Sets `symbol` to the variable in shared memory.
+  /// Sets `symbol` to the variable in shared memory. An address that is shared memory in one case and another in another is `mixed`.
   [[nodiscard]] Root root_of(Id id, std::uint32_t& symbol) const;
   /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
@@ -64,6 +65,9 @@ class Origins {
   [[nodiscard]] std::string text_of(Id id) const;
 
  private:
+  [[nodiscard]] static Root summed(Root a, Root b);
+  [[nodiscard]] static Root chosen(Root a, Root b);
+  [[nodiscard]] std::array<Id, 2> parts_of_root(Id id) const;
   using Summands = std::unordered_map<std::uint32_t, unsigned>;  ///< how often each variable's address is one
   /// Variables' addresses that are summands of a term in one case; of the rest, the terms go into `rest`.
   [[nodiscard]] Summands summands_of(Id id, std::vector<Id>& rest, unsigned depth) const;
