@@ -458,6 +458,28 @@ Runs::Word Runs::address_of(Step const& s, Inputs const& inputs) const {
   return out;
 }
 
+bool SeenFault::is_smaller(std::vector<std::pair<std::string, std::uint64_t>> const& others) const {
+  auto const sum = [](auto const& all) {
+    double out = 0;
+    for (auto const& [name, value] : all) out += static_cast<double>(value);
+    return out;
+  };
+  return sum(values) <= sum(others);
+}
+
+bool Seen::take(AccessRun const& run, unsigned warp, Inputs const& inputs) {
+  if (!run.fault.empty()) {
+    if (!fault || !fault->is_smaller(inputs.values()))
+      fault = {run.fault, run.lane, warp, run.outside, inputs.values()};
+    return false;
+  }
+  if (run.wavefronts <= wavefronts) return false;
+  wavefronts = run.wavefronts;
+  worst = {warp, inputs.values(), {}, run.lanes};
+  bases = inputs.bases();
+  return true;
+}
+
 void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs, unsigned warp) {
   MemoryAccess const& m = program_.accesses[index];
   Word constant;
@@ -476,13 +498,8 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
       if ((lanes >> l & 1) != 0 && ways_[l] == ways_[static_cast<std::size_t>(std::countr_zero(lanes))])
         some |= 1U << l;
     lanes &= ~some;
-    auto const cost = cost_of_(index, some, address);
-    if (!cost || cost->first <= seen_[index].wavefronts) continue;
-    Seen& best = seen_[index];
-    quiet_ = 0;
-    best.wavefronts = cost->first;
-    best.worst = {warp, inputs.values(), {}, cost->second};
-    best.bases = inputs.bases();
+    auto const run = cost_of_(index, some, address, inputs.bases());
+    if (run && seen_[index].take(*run, warp, inputs)) quiet_ = 0;
   }
 }
 

@@ -20,26 +20,49 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace swizproof::execution {
 
-/// The most expensive execution of an access that a run has seen.
+/// An execution of an access: what it costs, or the fault of a lane, which leaves its array (`outside`) or is misaligned.
+struct AccessRun {
+  unsigned wavefronts = 0;
+  WarpAccess<std::uint32_t> lanes{};
+  std::string fault{};  ///< what the lane does; empty: none has a fault
+  unsigned lane = 0;
+  bool outside = false;
+};
+/// Values with which an execution has a fault; of several those with the smallest sum.
+struct SeenFault {
+  std::string text{};
+  unsigned lane = 0, warp = 0;
+  bool outside = false;
+  std::vector<std::pair<std::string, std::uint64_t>> values{};
+  [[nodiscard]] bool is_smaller(std::vector<std::pair<std::string, std::uint64_t>> const& others) const;
+};
+
+/// The most expensive execution of an access that a run has seen, and one with a fault.
 struct Seen {
   unsigned wavefronts = 0;
   KernelWorst worst{};
   std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
+  std::optional<SeenFault> fault{};
+
+  /// Takes an execution with these values; true if none was more expensive.
+  bool take(AccessRun const& run, unsigned warp, Inputs const& inputs);
 };
 
 /// Runs of one kernel. Checked by KernelRuns.* in tests/unit/kernel/decide_test.cpp and tests/reference/kernel.py.
 class Runs {
  public:
   using Addresses = std::array<std::uint64_t, 32>;
-  /// Wavefronts of an access by these lanes, and the lanes as hardware sees them; nothing if it is not executed like that.
-  using CostOf = std::function<std::optional<std::pair<unsigned, WarpAccess<std::uint32_t>>>(
-      std::uint32_t access, std::uint32_t lanes, Addresses const&)>;
+  /// An access by these lanes, with variables in shared memory at these addresses; nothing if it is not executed like that.
+  using CostOf =
+      std::function<std::optional<AccessRun>(std::uint32_t access, std::uint32_t lanes, Addresses const&,
+                                             std::map<std::uint32_t, std::uint64_t> const& bases)>;
 
   Runs(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
        std::vector<std::unique_ptr<Warp>> const& warps, CostOf cost_of)

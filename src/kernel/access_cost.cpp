@@ -1,5 +1,12 @@
 #include "access_cost.hpp"
 
+#include "address_text.hpp"
+#include "faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace swizproof::kernel_detail {
 
 using program::MemoryAccess;
@@ -33,14 +40,53 @@ bool is_exact(program::Program const& program, MemoryAccess const& access) {
   return !access.atomic || (program.language == "SASS" && !is(".OR") && !is(".DEC"));
 }
 
-std::optional<LanesCost> cost_in_run(ExecutedKernel const& kernel, std::uint32_t access, std::uint32_t active,
-                                     LaneAddresses const& address) {
+namespace {
+
+/// The first lane that ends behind its array, or starts at no multiple of its size wherever the array begins.
+std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::uint32_t access,
+                                             std::uint32_t active, LaneAddresses const& address,
+                                             std::map<std::uint32_t, std::uint64_t> const& bases) {
   MemoryAccess const& m = kernel.program.accesses[access];
-  if (!m.instruction || !is_exact(kernel.program, m) || (m.instruction->matrices != 0 && active != ~0U))
+  std::uint32_t symbol = ~0U;
+  if (kernel.program.language == "SASS" ||
+      kernel.origins.root_of(kernel.execution.accesses[access].address, symbol) != Origins::Root::shared)
     return std::nullopt;
+  auto const base = bases.find(symbol);
+  if (base == bases.end()) return std::nullopt;
+  std::uint64_t const end = extent_of(kernel, symbol).end;
+  program::Variable const& array = kernel.program.symbols[symbol];
+  std::uint64_t const unit = std::min<std::uint64_t>(m.instruction->bytes, array.align);
+  for (unsigned l = 0; l < 32; ++l) {
+    if (!takes_part(*m.instruction, active, l)) continue;
+    auto const at = static_cast<std::uint32_t>(address[l] - base->second);
+    bool const before = static_cast<std::int32_t>(at) < 0;
+    std::string const name = short_name(array.name);
+    if (end != 0 && std::uint64_t{at} + m.instruction->bytes > end) {
+      std::string const byte = before ? fmt::format("{}", static_cast<std::int32_t>(at))
+                                      : fmt::format("{:#x}", std::max<std::uint64_t>(at, end));
+      return execution::AccessRun{
+          0, {}, fmt::format("accesses byte {} of {}, which has {} bytes", byte, name, end), l, true};
+    }
+    if (unit != 0 && at % unit != 0)
+      return execution::AccessRun{
+          0, {}, fmt::format("is {} bytes behind a multiple of {} in {}", at % unit, unit, name), l, false};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<execution::AccessRun> access_in_run(ExecutedKernel const& kernel, std::uint32_t access,
+                                                  std::uint32_t active, LaneAddresses const& address,
+                                                  std::map<std::uint32_t, std::uint64_t> const& bases) {
+  MemoryAccess const& m = kernel.program.accesses[access];
+  if (!m.instruction || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
+  if (auto fault = fault_of(kernel, access, active, address, bases)) return fault;
+  if (!is_exact(kernel.program, m)) return std::nullopt;
   for (unsigned l = 0; l < 32; ++l)
     if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
-  return cost_of(kernel.options, m, active, address);
+  LanesCost const cost = cost_of(kernel.options, m, active, address);
+  return execution::AccessRun{cost.wavefronts, cost.lanes, {}, 0, false};
 }
 
 }  // namespace swizproof::kernel_detail

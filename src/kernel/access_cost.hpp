@@ -3,8 +3,11 @@
 
 #include "executed_kernel.hpp"
 
+#include "execution/runs.hpp"
+
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 namespace swizproof::kernel_detail {
@@ -34,8 +37,10 @@ struct LanesCost {
 /// not measured (H14).
 [[nodiscard]] bool is_exact(program::Program const& program, program::MemoryAccess const& access);
 
-/// Cost of an access in an execution; nothing where it faults or is undefined, and for atomics that may take less.
-[[nodiscard]] std::optional<LanesCost> cost_in_run(ExecutedKernel const& kernel, std::uint32_t access,
-                                                   std::uint32_t active, LaneAddresses const& address);
+/// An access in an execution, with variables in shared memory at `bases`: its cost, or that a lane leaves its array, or is misaligned
+/// wherever the array begins. Nothing where it is undefined or misaligned for another reason, and for atomics that may take less.
+[[nodiscard]] std::optional<execution::AccessRun> access_in_run(
+    ExecutedKernel const& kernel, std::uint32_t access, std::uint32_t active, LaneAddresses const& address,
+    std::map<std::uint32_t, std::uint64_t> const& bases);
 
 }  // namespace swizproof::kernel_detail

@@ -54,6 +54,13 @@ std::array<Id, 2> Origins::parts_of_root(Id id) const {
 }
 
 Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
+  auto const [at, fresh] = roots_.try_emplace(id, Root::none, ~0U);
+  if (fresh) at->second.first = find_root(id, at->second.second);
+  if (at->second.second != ~0U) symbol = at->second.second;
+  return at->second.first;
+}
+
+Origins::Root Origins::find_root(Id id, std::uint32_t& symbol) const {
   constexpr std::size_t most = 2000;
   std::unordered_map<Id, Root> roots;
   std::vector<Id> work{id};

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace swizproof::kernel_detail {
@@ -68,6 +69,7 @@ class Origins {
   [[nodiscard]] static Root summed(Root a, Root b);
   [[nodiscard]] static Root chosen(Root a, Root b);
   [[nodiscard]] std::array<Id, 2> parts_of_root(Id id) const;
+  [[nodiscard]] Root find_root(Id id, std::uint32_t& symbol) const;
   using Summands = std::unordered_map<std::uint32_t, unsigned>;  ///< how often each variable's address is one
   /// Variables' addresses that are summands of a term in one case; of the rest, the terms go into `rest`.
   [[nodiscard]] Summands summands_of(Id id, std::vector<Id>& rest, unsigned depth) const;
@@ -85,6 +87,7 @@ class Origins {
   program::Flow const& flow_;
   execution::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
+  mutable std::unordered_map<Id, std::pair<Root, std::uint32_t>> roots_{};
   std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
   mutable std::vector<std::uint32_t> marks_{};       ///< by node: the search that saw it last
   mutable std::uint32_t mark_ = 0;

@@ -18,6 +18,7 @@ using execution::LeafValues;
 using execution::Replay;
 using execution::Runs;
 using execution::Seen;
+using execution::SeenFault;
 using program::MemoryAccess;
 
 namespace {
@@ -45,9 +46,9 @@ Verdicts::Verdicts(ExecutedKernel& kernel)
     : kernel_(kernel),
       witnesses_(kernel.program, kernel.flow, kernel.execution, kernel.launch),
       runs_(kernel.program, kernel.flow, kernel.execution, kernel.launch, kernel.warps.all(),
-            [&kernel](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
-              auto const cost = cost_in_run(kernel, access, lanes, address);
-              return cost ? std::optional(std::pair(cost->wavefronts, cost->lanes)) : std::nullopt;
+            [&kernel](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address,
+                      std::map<std::uint32_t, std::uint64_t> const& bases) {
+              return access_in_run(kernel, access, lanes, address, bases);
             }) {}
 
 Replay Verdicts::run_of(AccessSearch const& search, unsigned warp, std::uint64_t seed, unsigned style,
@@ -66,11 +67,13 @@ Replay Verdicts::run_of(AccessSearch const& search, unsigned warp, std::uint64_t
 
 void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
   std::uint64_t const line = search.memory.line;
+  fault_ = {};
+  bool const open = (!out.in_bounds || !out.aligned) && takes_values(search.access.address);
   for (unsigned const w : std::set<unsigned>{0, out.worst ? out.worst->warp : 0U}) {
     Replay::Trips const trips = kernel_.iterations.around(w, search.access.loop);
     for (unsigned attempt = 0; attempt < attempts; ++attempt) {
       unsigned const style = attempt < styles ? attempt : witness_style;
-      bool const shown = out.reached || *out.wavefronts <= out.ideal;
+      bool const shown = (!open || !fault_.text.empty()) && (out.reached || *out.wavefronts <= out.ideal);
       if (style > 0 && style <= witness_style && shown) continue;
       Replay run = run_of(search, w, line * seeds + attempt, style, trips);
       replay_once(run, w, search, out);
@@ -87,6 +90,15 @@ void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAc
   }
   if (values && !out.reached) runs_.run_with(*values, w);
   if (!out.reached) take_seen(runs_.seen(index_of(kernel_, search.memory), *out.wavefronts), search, out);
+}
+
+/// True if an address takes values of the launch: parameters and block numbers.
+bool Verdicts::takes_values(Id address) const {
+  auto const leaves = kernel_.origins.leaves_of({address});
+  return std::any_of(leaves.begin(), leaves.end(), [&](Id id) {
+    Leaf const& l = *kernel_.origins.leaf_at(id);
+    return l.kind == Leaf::Kind::param || l.kind == Leaf::Kind::special;
+  });
 }
 
 std::optional<LeafValues> Verdicts::witness_of(AccessSearch const& search, CaseCost const& cost,
@@ -106,9 +118,14 @@ void Verdicts::replay_once(Replay& run, unsigned warp, AccessSearch const& searc
   std::uint32_t active = 0;
   for (unsigned l = 0; l < 32; ++l)
     if (guard[l] != 0 && (kernel_.warps.plain(warp).present() >> l & 1) != 0) active |= 1U << l;
-  auto const cost =
-      active == 0 ? std::nullopt : cost_in_run(kernel_, index_of(kernel_, search.memory), active, address);
+  std::uint32_t const index = index_of(kernel_, search.memory);
+  auto const cost = active == 0 ? std::nullopt : access_in_run(kernel_, index, active, address, run.bases());
   if (!cost) return;
+  if (!cost->fault.empty()) {
+    if (access.exact && !access.apart && run.certain())
+      take_fault({cost->fault, cost->lane, warp, cost->outside, run.parameters()}, search, out);
+    return;
+  }
   check_bound(cost->wavefronts, warp, search.memory, out);
   if (!access.exact || access.apart || !run.certain() || cost->wavefronts != *out.wavefronts || out.reached)
     return;
@@ -116,7 +133,25 @@ void Verdicts::replay_once(Replay& run, unsigned warp, AccessSearch const& searc
   out.worst = {warp, run.parameters(), needed_bases(run.bases(), search), cost->lanes};
 }
 
-void Verdicts::take_seen(Seen const& seen, AccessSearch const& search, KernelAccess& out) const {
+void Verdicts::take_fault(SeenFault const& fault, AccessSearch const& search, KernelAccess& out) {
+  std::optional<bool>& fact = fault.outside ? out.in_bounds : out.aligned;
+  std::string const text = fmt::format("lane {} of warp {} {}", fault.lane, fault.warp, fault.text);
+  if (fact == true)
+    throw Disagreement(fmt::format("{} line {}: {}, which was proved not to happen",
+                                   out.sass ? "SASS" : "PTX", search.memory.line, text));
+  bool const always = fact == false && fault_.text.empty();  // in all launches
+  if (always || (fact == false && fault_.is_smaller(fault.values))) return;
+  fact = false;
+  if (fault.outside) out.bounds_reason = "";
+  std::string with;
+  for (auto const& [name, value] : fault.values)
+    with += fmt::format("{}{} = {}", with.empty() ? ", if " : ", ", name, value);
+  fault_ = fault;
+  fault_.text = text + with;
+}
+
+void Verdicts::take_seen(Seen const& seen, AccessSearch const& search, KernelAccess& out) {
+  if (seen.fault) take_fault(*seen.fault, search, out);
   check_bound(seen.wavefronts, seen.worst.warp, search.memory, out);
   out.reached = seen.wavefronts == *out.wavefronts;
   if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
@@ -139,7 +174,9 @@ void Verdicts::judge(AccessSearch const& search, CaseCost const& cost, KernelAcc
   out.reason = cost.reason;
   if (out.aligned == false || out.in_bounds == false) {
     out.verdict = KernelVerdict::refuted;
-    out.reason = out.aligned == false ? search.first_faults.misaligned : search.first_faults.outside;
+    out.reason = !fault_.text.empty()   ? fault_.text
+                 : out.aligned == false ? search.first_faults.misaligned
+                                        : search.first_faults.outside;
   } else if (*out.wavefronts <= out.allowed) {
     out.verdict = KernelVerdict::proved;  // for all data: the bound holds
     out.reason = out.executed ? "" : "no lane executes it";

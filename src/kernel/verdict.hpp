@@ -39,7 +39,10 @@ class Verdicts {
   [[nodiscard]] std::optional<execution::LeafValues> witness_of(AccessSearch const& search,
                                                                 CaseCost const& cost, unsigned warp);
   /// Takes what a run has seen: a lower bound of the most that the access costs.
-  void take_seen(execution::Seen const& seen, AccessSearch const& search, KernelAccess& out) const;
+  void take_seen(execution::Seen const& seen, AccessSearch const& search, KernelAccess& out);
+  /// Takes a fault of an execution: bounds or alignment do not hold with these values. Throws Disagreement if they were proved.
+  void take_fault(execution::SeenFault const& fault, AccessSearch const& search, KernelAccess& out);
+  [[nodiscard]] bool takes_values(Id address) const;
   /// Addresses of an execution's variables that its cost may depend on.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
       std::map<std::uint32_t, std::uint64_t> const& bases, AccessSearch const& search) const;
@@ -53,6 +56,7 @@ class Verdicts {
   ExecutedKernel& kernel_;
   execution::Witnesses witnesses_;
   execution::Runs runs_;
+  execution::SeenFault fault_{};    ///< of the access that is replayed
   execution::TermValues values_{};  ///< of the replay that runs
 };
 

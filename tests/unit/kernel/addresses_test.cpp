@@ -70,5 +70,62 @@ TEST(KernelAddresses, OfTwoSpacesAreNotShared) {
   EXPECT_EQ(chosen("mov.u64 %rd3, %rd2;"), "elsewhere");
 }
 
+TEST(KernelFaults, OpenBoundsHaveAReason) {
+  std::string const load = " ld.shared.u32 %r7, [%r4];", address = "shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, ";
+  std::string const dynamic = "mov.u32 %r5, dynamic; " + address + "%r5;" + load;
+  EXPECT_EQ(one(dynamic).bounds_reason,
+            "the size of dynamic is set at the launch: --shared-bytes N gives it");
+  KernelOptions options;
+  options.shared_bytes = 4096;
+  EXPECT_EQ(one(dynamic, options).in_bounds, true);
+  EXPECT_EQ(one(dynamic, options).bounds_reason, "");
+  KernelAccess const a =
+      one("mul.lo.u32 %r3, %r3, %r3; and.b32 %r3, %r3, 2; shl.b32 %r3, %r3, 12; add.s32 %r2, %r2, %r3; " +
+          address + "%r2;" + load);
+  EXPECT_EQ(a.in_bounds, std::nullopt);
+  EXPECT_EQ(a.bounds_reason,
+            "no proof that the address stays within tile, and no execution was found that leaves it; the "
+            "address takes a "
+            "parameter: --param NAME=VALUE gives it");
+}
+
+TEST(KernelFaults, OfAnExecutionComeBeforeItsCost) {
+  // 256 bytes: n * t stays within them for n up to 2, where two lanes meet; for n = 3 lane 22 leaves them.
+  std::string const array = ".shared .align 4 .b8 s[256]; mov.u32 %r2, s; ";
+  KernelAccess const a = one(
+      array +
+          "mul.lo.u32 %r4, %r3, %r1; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];",
+      {.block = {{32, 1, 1}}});
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(a.in_bounds, false);
+  EXPECT_EQ(a.seen, 2U) << "of the executions within the array";
+  EXPECT_EQ(a.reason, "lane 22 of warp 0 accesses byte 0x108 of s, which has 256 bytes, if n = 3");
+  KernelAccess const b = one(array +
+                             "add.u32 %r4, %r3, %r1; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; "
+                             "ld.shared.u32 %r5, [%r4];");
+  EXPECT_EQ(b.in_bounds, false);
+  EXPECT_EQ(b.wavefronts, 1U);
+  EXPECT_NE(b.reason.find("of s, which has 256 bytes, if n = "), std::string::npos) << b.reason;
+  KernelOptions options;
+  options.params["n"] = {0, false};
+  EXPECT_EQ(
+      one(array +
+              "add.u32 %r4, %r3, %r1; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];",
+          options)
+          .in_bounds,
+      true)
+      << "with the value that is given";
+}
+
+TEST(KernelFaults, OfAnAlignmentTakeParameters) {
+  KernelAccess const a =
+      one("and.b32 %r4, %r3, 8; add.u32 %r4, %r4, 8; shl.b32 %r5, %r1, 4; add.u32 %r4, %r4, %r5; "
+          "add.u32 %r4, %r4, %r2; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4];");
+  EXPECT_EQ(a.aligned, false);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  EXPECT_NE(a.reason.find("is 8 bytes behind a multiple of 16 in tile, if n = "), std::string::npos)
+      << a.reason;
+}
+
 }  // namespace
 }  // namespace swizproof
