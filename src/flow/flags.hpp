@@ -10,7 +10,7 @@
 
 namespace swizproof::flow_detail {
 
-/// What the strong store of each address releases, and what each thread acquires of those that it reads. Checked by Flags.*.
+/// Releases of strong stores by their address, and what threads acquire of them. Checked by Flags.*.
 class Flags {
  public:
   explicit Flags(unsigned threads) : fenced_(threads), acquired_(threads) {}

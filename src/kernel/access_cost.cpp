@@ -42,7 +42,7 @@ bool is_exact(program::Program const& program, MemoryAccess const& access) {
 
 namespace {
 
-/// The first lane that ends behind its array, or starts at no multiple of its size wherever the array begins.
+/// The first lane that leaves its array, or is misaligned at each base.
 std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::uint32_t access,
                                              std::uint32_t active, LaneAddresses const& address,
                                              std::map<std::uint32_t, std::uint64_t> const& bases) {

@@ -37,8 +37,8 @@ struct LanesCost {
 /// not measured (H14).
 [[nodiscard]] bool is_exact(program::Program const& program, program::MemoryAccess const& access);
 
-/// An access in an execution, with variables in shared memory at `bases`: its cost, or that a lane leaves its array, or is misaligned
-/// wherever the array begins. Nothing where it is undefined or misaligned for another reason, and for atomics that may take less.
+/// An access in an execution, with variables in shared memory at `bases`: its cost, or that a lane leaves its array, or is misaligned at
+/// each base. Nothing for what is undefined or misaligned by its base, and for atomics that may take less.
 [[nodiscard]] std::optional<execution::AccessRun> access_in_run(
     ExecutedKernel const& kernel, std::uint32_t access, std::uint32_t active, LaneAddresses const& address,
     std::map<std::uint32_t, std::uint64_t> const& bases);
