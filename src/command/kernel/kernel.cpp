@@ -4,6 +4,7 @@
 #include "command/kernel/fat_binary.hpp"
 #include "command/line/help.hpp"
 #include "command/kernel/launch.hpp"
+#include "command/kernel/target.hpp"
 #include "command/profile/page_parts.hpp"
 
 #include "system/whole_file.hpp"
@@ -141,12 +142,6 @@ void must_fit(ptx::Function const& f, std::string const& name, KernelOptions con
                             fmt::format("{}", fmt::join(arguments.params, " ")));
 }
 
-/// Adds what is not there yet.
-void add_notes(std::vector<std::string>& notes, std::vector<std::string> const& more) {
-  for (std::string const& note : more)
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-}
-
 Results compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
@@ -155,6 +150,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
   auto const blocks = blocks_of(arguments);
   bool many = false;  // kernels of which one has no shape
   Results out;
+  TargetArchitectures targets(common, options, out.notes);
   std::vector<Result>& results = out.all;
   std::vector<std::string> names;  // of all kernels
   auto const is_chosen = [&](ptx::Function const& f) {
@@ -179,10 +175,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
   };
   auto const decide_sass = [&](PtxText& part) {
     sass::Module const module = sass::read_module(std::move(part.text), part.name);
-    if (!common.arch_is_given) {
-      common.arch = fmt::format("sm_{}", module.arch);
-      options.arch = &parse_architecture(common.arch);
-    }
+    targets.take_sass(module.arch);
     add_notes(out.notes, module.notes);
     many = many || !part.part.empty() || module.functions.size() > 1;
     for (sass::Function const& f : module.functions) {
@@ -196,6 +189,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
     must_be_code(part.text, part.name);
     if (sass::is_sass(part.text)) return decide_sass(part);
     ptx::Module const module = ptx::read_module(std::move(part.text), part.name, is_chosen);
+    targets.take_ptx(module.target);
     many = many || !part.part.empty();
     for (ptx::Function const& f : module.functions) {
       if (!f.entry) continue;
