@@ -60,7 +60,7 @@ class Printer {
 
   void count(std::uint32_t id) {
     if (++uses_[id] > 1) return;
-    each_operand(id, [&](std::uint32_t operand) { count(operand); });
+    for (std::uint32_t const operand : operands(terms_.nodes()[id])) count(operand);
   }
   /// Defines what the formula needs, and returns it as text.
   std::string define(std::uint32_t id, std::string& out) {
@@ -82,7 +82,7 @@ class Printer {
         break;
       default:
         text = "(" + std::string(symbol_of(n.op));
-        each_operand(id, [&](std::uint32_t operand) { text += " " + define(operand, out); });
+        for (std::uint32_t const operand : operands(n)) text += " " + define(operand, out);
         text += ")";
     }
     if (uses_[id] < 2 && text.size() < 2000) return text;
@@ -92,16 +92,6 @@ class Printer {
   }
 
  private:
-  template <class Visit>
-  void each_operand(std::uint32_t id, Visit const& visit) const {
-    Node const& n = terms_.nodes()[id];
-    if (n.op == Op::constant || n.op == Op::variable || n.op == Op::truth) return;
-    visit(n.a);
-    if (n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::negation) return;
-    visit(n.b);
-    if (n.op == Op::ite) visit(n.c);
-  }
-
   Terms const& terms_;
   std::vector<unsigned> uses_;
   std::vector<std::string> known_;

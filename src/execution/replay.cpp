@@ -48,8 +48,7 @@ Replay::Values Replay::compute(Id id) {
     out = chosen(n);
   } else {
     Values const& a = value(n.a);
-    bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
-    Values const& b = unary ? a : value(n.b);
+    Values const& b = operand_count(n.op) == 1 ? a : value(n.b);
     operation[static_cast<std::size_t>(n.op)](n.width, a, b, out);
   }
   --depth_;
@@ -67,12 +66,6 @@ Replay::Values Replay::chosen(Node const& n) {
   Values out{};
   for (unsigned l = 0; l < 32; ++l) out[l] = which[l] != 0 ? yes[l] : no[l];
   return out;
-}
-
-bool Replay::encloses(std::int32_t l) const {
-  for (std::int32_t at = loop_; at >= 0; at = flow_.loops[static_cast<std::size_t>(at)].parent)
-    if (at == l) return true;
-  return false;
 }
 
 Replay::Values Replay::all(std::uint64_t x) {
@@ -96,7 +89,7 @@ Replay::Values Replay::leaf(Node const& n) {
       return all(*inputs_.placed(l.extra));
     }
     case Leaf::Kind::counter:
-      if (!encloses(l.loop)) valid_ = false;
+      if (!flow_.encloses(l.loop, loop_)) valid_ = false;
       if (style_ < 8) return all(0);
       certain_ = false;
       return all(iteration(l.loop));
@@ -126,7 +119,7 @@ std::uint64_t Replay::iteration(std::int32_t loop) {
 }
 
 Replay::Values Replay::special(Leaf const& l) {
-  if (l.extra >= first_uniform_special) return certain_ = false, all(inputs_.random() & 0xffff);
+  if (is_uniform(l)) return certain_ = false, all(inputs_.random() & 0xffff);
   auto const s = static_cast<Special>(l.extra);
   if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
   if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(inputs_.block(s));
@@ -136,7 +129,7 @@ Replay::Values Replay::special(Leaf const& l) {
 }
 
 Replay::Values Replay::loop_value(Phi const& p) {
-  if (!encloses(p.loop)) valid_ = false;
+  if (!flow_.encloses(p.loop, loop_)) valid_ = false;
   if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
   certain_ = false;
   Values out{};

@@ -90,8 +90,6 @@ class Replay {
   Values compute(Id id);
   Values chosen(Node const& n);
 
-  [[nodiscard]] bool encloses(std::int32_t l) const;
-
   Values all(std::uint64_t x);
 
   Values leaf(Node const& n);

@@ -277,9 +277,7 @@ bool Runs::is_header(std::uint32_t block) const {
 bool Runs::comes_first(std::uint32_t a, std::uint32_t b) const {
   auto const within = [&](std::uint32_t block, std::int32_t loop) {
     std::int32_t inner = -1;
-    for (std::int32_t l = flow_.loop[block]; l >= 0 && l != loop;
-         l = flow_.loops[static_cast<std::size_t>(l)].parent)
-      inner = l;
+    for (LoopsAround l = flow_.around(flow_.loop[block]); l.at >= 0 && l.at != loop; ++l) inner = l.at;
     return flow_.number[inner < 0 ? block : flow_.loops[static_cast<std::size_t>(inner)].header];
   };
   std::int32_t common = flow_.loop[a];

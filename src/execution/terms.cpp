@@ -1201,6 +1201,14 @@ std::uint64_t divisor_of(std::uint64_t factor, std::uint64_t shift) {
   return d >= 2 && d >> 32 == 0 && factor * d - power <= power >> 32 ? d : 0;
 }
 
+std::uint32_t Execution::add_leaf(Leaf leaf, unsigned bits) {
+  leaf.width = static_cast<std::uint8_t>(bits);
+  std::uint32_t const id = terms.variable(bits, bits, {}).id;
+  leaves.push_back(std::move(leaf));
+  phi_of.push_back(-1);
+  return id;
+}
+
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes) {
   if (!program.refused.empty()) {
     into.refused = program.refused;

@@ -1,6 +1,7 @@
 #include "witness.hpp"
 
 #include <swizproof/engine/decide.hpp>
+#include <swizproof/engine/walk.hpp>
 #include <swizproof/program/step.hpp>
 
 #include <algorithm>
@@ -30,30 +31,22 @@ class Search {
 
   /// Collects the unknowns below a term; false if it depends on what a witness cannot choose.
   bool collect(Id start) {
-    std::vector<Id> work{start};
-    while (!work.empty()) {
-      Id const id = work.back();
-      work.pop_back();
-      if (!seen_.insert(id).second) continue;
-      if (seen_.size() > most_witness_nodes) return false;
-      Node const& n = node(id);
-      if (n.op == Op::variable) {
-        if (std::optional<Id> const divisor = divisor_of(n)) {
-          divisors_.insert(*divisor);
-          work.push_back(*divisor);
-          continue;
-        }
-        if (Leaf const& l = execution_.leaves[n.value]; from_known_lane(l)) {
-          work.push_back(l.args[0]);
-          continue;
-        }
-        if (!add_leaf(n)) return false;
-        if (Phi const* const phi = phi_of(n)) work.push_back(phi->init);
-      } else if (n.op != Op::constant && n.op != Op::truth) {
-        for (unsigned i = 0; i < operands(n); ++i) work.push_back(i == 0 ? n.a : i == 1 ? n.b : n.c);
+    walk_.add(start);
+    while (auto const id = walk_.next()) {
+      walk_.add(operands(node(*id)));
+      Leaf const* const l = execution_.leaf_at(*id);
+      if (l == nullptr) continue;
+      if (std::optional<Id> const divisor = divisor_of(*l)) {
+        divisors_.insert(*divisor);
+        walk_.add(*divisor);
+      } else if (from_known_lane(*l)) {
+        walk_.add(l->args[0]);
+      } else {
+        if (!add_leaf(node(*id))) return false;
+        if (Phi const* const phi = execution_.phi_at(*id)) walk_.add(phi->init);
       }
     }
-    return true;
+    return !walk_.over();
   }
 
   /// That the lanes pass the guard and the assumptions hold, over the unknowns' values.
@@ -112,18 +105,8 @@ class Search {
   };
 
   [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
-  static unsigned operands(Node const& n) {
-    bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
-    return n.op == Op::ite ? 3 : unary ? 1 : 2;
-  }
-  [[nodiscard]] Phi const* phi_of(Node const& n) const {
-    return execution_.leaves[n.value].kind == Leaf::Kind::phi
-               ? &execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])]
-               : nullptr;
-  }
   /// The divisor where the leaf is the result of a division by 0, which PTX leaves open: a witness does without.
-  [[nodiscard]] std::optional<Id> divisor_of(Node const& n) const {
-    Leaf const& l = execution_.leaves[n.value];
+  [[nodiscard]] std::optional<Id> divisor_of(Leaf const& l) const {
     bool const open = l.kind == Leaf::Kind::opaque && program_.names[l.extra].ends_with(" by 0");
     return open ? std::optional(l.args[1]) : std::nullopt;
   }
@@ -146,21 +129,16 @@ class Search {
     lane_ = to;
     return out;
   }
-  [[nodiscard]] bool encloses(std::int32_t l) const {
-    for (std::int32_t at = loop_; at >= 0; at = flow_.loops[static_cast<std::size_t>(at)].parent)
-      if (at == l) return true;
-    return false;
-  }
   [[nodiscard]] static bool is_block(Leaf const& l) {
     auto const s = static_cast<Special>(l.extra);
-    return l.kind == Leaf::Kind::special && l.extra < 100 && s >= Special::ctaid_x && s < Special::nctaid_x;
+    return l.kind == Leaf::Kind::special && !is_uniform(l) && s >= Special::ctaid_x && s < Special::nctaid_x;
   }
 
   bool add_leaf(Node const& n) {
     Leaf const& l = execution_.leaves[n.value];
     switch (l.kind) {
       case Leaf::Kind::special:
-        if (l.extra >= first_uniform_special) return false;
+        if (is_uniform(l)) return false;
         if (is_block(l)) add(n.value, {6, 1, l.extra, 0, false, {}});
         return true;
       case Leaf::Kind::symbol:
@@ -176,7 +154,7 @@ class Search {
         return true;
       case Leaf::Kind::counter:
       case Leaf::Kind::phi:
-        return encloses(l.loop);
+        return flow_.encloses(l.loop, loop_);
       default:
         return false;
     }
@@ -197,20 +175,19 @@ class Search {
     Node n = node(id);
     Id out = 0;
     if (n.op == Op::variable) {
-      out = leaf(n);
+      out = leaf(id, n);
     } else {
-      if (n.op != Op::constant && n.op != Op::truth) {
-        n.a = translated(n.a);
-        if (operands(n) > 1) n.b = translated(n.b);
-        if (operands(n) > 2) n.c = translated(n.c);
-      }
+      unsigned const count = operand_count(n.op);
+      if (count > 0) n.a = translated(n.a);
+      if (count > 1) n.b = translated(n.b);
+      if (count > 2) n.c = translated(n.c);
       out = terms_->add(n);
     }
     return memo_[id] = out;
   }
-  Id leaf(Node const& n) {
+  Id leaf(Id id, Node const& n) {
     Leaf const& l = execution_.leaves[n.value];
-    if (Phi const* const phi = phi_of(n)) return translated(phi->init);
+    if (Phi const* const phi = execution_.phi_at(id)) return translated(phi->init);
     if (from_known_lane(l)) return shuffled(l);
     if (auto const at = number_.find(n.value); at != number_.end()) {
       Unknown const& u = unknowns_[at->second];
@@ -233,7 +210,7 @@ class Search {
   Launch const& launch_;
   Warp const& warp_;
   std::int32_t loop_;
-  std::set<Id> seen_{};
+  Walk walk_{std::vector<Id>{}, most_witness_nodes};
   std::vector<Unknown> unknowns_{};
   std::set<Id> divisors_{};
   std::unordered_map<std::uint64_t, std::size_t> number_{};  ///< of a leaf among the unknowns

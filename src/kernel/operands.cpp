@@ -19,7 +19,6 @@ using execution::Assumption;
 using execution::ExecutedAccess;
 using execution::Lanes;
 using execution::LaneTruths;
-using execution::Leaf;
 using execution::Replay;
 using execution::Request;
 using execution::TermValues;
@@ -174,32 +173,17 @@ class OperandDecision {
   /// Finds the addresses of which a descriptor has what `>> 4` leaves.
   void find_shifted() {
     if (!operand_.is_descriptor() || symbol_ == ~0U) return;
-    std::vector<Id> work{done_.address};
-    std::set<Id> seen;
-    while (!work.empty()) {
-      Id const at = work.back();
-      work.pop_back();
-      if (!seen.insert(at).second) continue;
-      Node const n = node(at);
+    Walk walk(done_.address);
+    while (auto const at = walk.next()) {
+      Node const n = node(*at);
       std::uint32_t symbol = 0;
       bool const shift = n.op == Op::bv_lshr && node(n.b).op == Op::constant;
       if (shift && node(n.b).value == 4 && kernel_.origins.root_of(n.a, symbol) == Origins::Root::shared) {
         if (std::find(shifted_.begin(), shifted_.end(), n.a) == shifted_.end()) shifted_.push_back(n.a);
-        shift_node_ = at;
-        continue;
+        shift_node_ = *at;
+      } else {
+        kernel_.origins.add_summands(*at, walk);
       }
-      if (n.op == Op::variable) {
-        Leaf const& l = kernel_.execution.leaves[n.value];
-        if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
-        if (l.kind == Leaf::Kind::phi)
-          work.push_back(
-              kernel_.execution.phis[static_cast<std::size_t>(kernel_.execution.phi_of[n.value])].init);
-        continue;
-      }
-      if (n.op == Op::constant || n.width == 0) continue;
-      if (n.op != Op::ite) work.push_back(n.a);
-      if (n.op != Op::zero_extend && n.op != Op::truncate) work.push_back(n.b);
-      if (n.op == Op::ite) work.push_back(n.c);
     }
   }
 

@@ -18,11 +18,22 @@ using program::Space;
 
 namespace {
 
+constexpr std::size_t most_nodes = 2000;  ///< of a walk to the roots of a term
+
 bool is_load(Leaf const& l) {
   return l.kind == Leaf::Kind::load || (l.kind == Leaf::Kind::varying && l.offset != 0);
 }
 
 }  // namespace
+
+void Origins::add_summands(Id id, Walk& walk) const {
+  Node const& n = execution_.node(id);
+  for (Id const operand : operands(n))
+    if (n.op != Op::ite || execution_.node(operand).width != 0) walk.add(operand);
+  Leaf const* const l = leaf_at(id);
+  if (l != nullptr && l->kind == Leaf::Kind::phi) walk.add(phi_at(id).init);
+  if (l != nullptr && l->kind == Leaf::Kind::exit) walk.add(l->args[0]);
+}
 
 /// The root of a sum: that of the summand which has one.
 Origins::Root Origins::summed(Root a, Root b) {
@@ -39,18 +50,12 @@ Origins::Root Origins::chosen(Root a, Root b) {
 
 /// Terms that the root of a node comes from, at most two.
 std::array<Id, 2> Origins::parts_of_root(Id id) const {
-  Node const& n = execution_.terms.nodes()[id];
-  if (n.op == Op::variable) {
-    Leaf const& l = execution_.leaves[n.value];
-    if (l.kind == Leaf::Kind::phi)
-      return {execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init, 0};
-    if (l.kind == Leaf::Kind::exit) return {l.args[0], 0};
-    return {};
-  }
-  if (n.op == Op::constant || n.op == Op::truth) return {};
+  Node const& n = execution_.node(id);
+  if (Phi const* const phi = execution_.phi_at(id)) return {phi->init, 0};
+  if (Leaf const* const l = leaf_at(id); l != nullptr && l->kind == Leaf::Kind::exit) return {l->args[0], 0};
   if (n.op == Op::ite) return {n.b, n.c};
-  bool const one = n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::negation;
-  return {n.a, one ? 0 : n.b};
+  unsigned const count = operand_count(n.op);
+  return {count > 0 ? n.a : 0, count > 1 ? n.b : 0};
 }
 
 Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
@@ -61,23 +66,22 @@ Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
 }
 
 Origins::Root Origins::find_root(Id id, std::uint32_t& symbol) const {
-  constexpr std::size_t most = 2000;
   std::unordered_map<Id, Root> roots;
   std::vector<Id> work{id};
   while (!work.empty()) {
     Id const at = work.back();
     auto const [entry, fresh] = roots.try_emplace(at, Root::none);
     auto const parts = parts_of_root(at);
-    if (roots.size() > most) return Root::mixed;
+    if (roots.size() > most_nodes) return Root::mixed;
     if (fresh) {
       for (Id const part : parts)
         if (part != 0 && !roots.contains(part)) work.push_back(part);
       if (work.back() != at) continue;
     }
     work.pop_back();
-    Node const& n = execution_.terms.nodes()[at];
-    if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::symbol) {
-      std::uint32_t const variable = execution_.leaves[n.value].extra;
+    Leaf const* const leaf = leaf_at(at);
+    if (leaf != nullptr && leaf->kind == Leaf::Kind::symbol) {
+      std::uint32_t const variable = leaf->extra;
       bool const shared = program_.symbols[variable].space == Space::shared;
       if (shared) symbol = variable;
       roots[at] = shared ? Root::shared : Root::other;
@@ -85,46 +89,34 @@ Origins::Root Origins::find_root(Id id, std::uint32_t& symbol) const {
     }
     auto const root = [&](Id part) { return part == 0 ? Root::none : roots.at(part); };
     if (parts[0] == 0 || !roots.contains(parts[0]) || (parts[1] != 0 && !roots.contains(parts[1]))) continue;
-    roots[at] =
-        n.op == Op::ite ? chosen(root(parts[0]), root(parts[1])) : summed(root(parts[0]), root(parts[1]));
+    roots[at] = execution_.node(at).op == Op::ite ? chosen(root(parts[0]), root(parts[1]))
+                                                  : summed(root(parts[0]), root(parts[1]));
   }
   return roots.at(id);
 }
 
 bool Origins::of_launch(Leaf const& load) const {
   for (Id const id : leaves_of(load.args))
-    if (Leaf const& l = *leaf_at(id); l.kind != Leaf::Kind::special || l.extra < 100) return false;
+    if (!is_uniform(*leaf_at(id))) return false;
   return !load.args.empty() && !leaves_of(load.args).empty();
 }
 
 bool Origins::upper_word_of_parameter(Id id) const {
-  std::set<Id> seen;
-  std::vector<Id> work{id};
   bool parameter = false;
-  while (!work.empty() && seen.size() < 2000) {
-    Id const at = work.back();
-    work.pop_back();
-    if (!seen.insert(at).second) continue;
-    Node const& n = execution_.terms.nodes()[at];
-    if (n.op == Op::variable) {
-      Leaf const& l = execution_.leaves[n.value];
-      parameter = parameter || l.kind == Leaf::Kind::param ||
-                  (l.kind == Leaf::Kind::special && l.extra >= program::first_uniform_special);
-      if (l.kind == Leaf::Kind::phi) work.push_back(phi_at(at).init);
-      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
-      if (is_load(l) && of_launch(l)) {  // a parameter in memory
-        parameter = true;
-        continue;
-      }
-      if (is_load(l) || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::varying) return false;
-    } else if (n.op == Op::ite) {
-      work.insert(work.end(), {n.b, n.c});
-    } else if (n.op == Op::bv_add || n.op == Op::bv_sub || n.op == Op::bv_or) {
-      work.insert(work.end(), {n.a, n.b});
-    } else if (n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::bv_shl ||
-               (n.op == Op::bv_lshr && n.width == 64)) {
-      work.push_back(n.a);  // of a product it is an index
-    }
+  Walk walk(id, most_nodes);
+  while (auto const at = walk.next()) {
+    Node const& n = execution_.node(*at);
+    if (n.op == Op::bv_shl || (n.op == Op::bv_lshr && n.width == 64))
+      walk.add(n.a);
+    else if (n.op == Op::variable || n.op == Op::ite || n.op == Op::bv_add || n.op == Op::bv_sub ||
+             n.op == Op::bv_or || n.op == Op::zero_extend || n.op == Op::truncate)
+      add_summands(*at, walk);  // of a product it is an index
+    if (n.op != Op::variable) continue;
+    Leaf const& l = *leaf_at(*at);
+    bool const in_memory = is_load(l) && of_launch(l);
+    if (!in_memory && (is_load(l) || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::varying))
+      return false;
+    parameter = parameter || in_memory || l.kind == Leaf::Kind::param || is_uniform(l);
   }
   return parameter;
 }
@@ -132,37 +124,24 @@ bool Origins::upper_word_of_parameter(Id id) const {
 bool Origins::rooted_in_parameter(Id id) const {
   if (program_.language == "SASS") {
     // {upper, lower} + offset
-    Node n = execution_.terms.nodes()[id];
-    if (n.op == Op::bv_add && execution_.terms.nodes()[n.b].op == Op::constant)
-      n = execution_.terms.nodes()[n.a];
-    else if (n.op == Op::bv_add && execution_.terms.nodes()[n.a].op == Op::constant)
-      n = execution_.terms.nodes()[n.b];
+    Node n = execution_.node(id);
+    if (n.op == Op::bv_add && execution_.node(n.b).op == Op::constant)
+      n = execution_.node(n.a);
+    else if (n.op == Op::bv_add && execution_.node(n.a).op == Op::constant)
+      n = execution_.node(n.b);
     if (n.op != Op::bv_or) return false;
     for (Id const half : {n.a, n.b})
-      if (execution_.terms.nodes()[half].op == Op::bv_shl) return upper_word_of_parameter(half);
+      if (execution_.node(half).op == Op::bv_shl) return upper_word_of_parameter(half);
     return false;
   }
-  std::set<Id> seen;
-  std::vector<Id> work{id};
   bool parameter = false;
-  while (!work.empty() && seen.size() < 2000) {
-    Id const at = work.back();
-    work.pop_back();
-    if (!seen.insert(at).second) continue;
-    Node const& n = execution_.terms.nodes()[at];
-    if (n.op == Op::variable) {
-      Leaf const& l = execution_.leaves[n.value];
-      if (l.kind == Leaf::Kind::param && l.width == 64) parameter = true;
-      if (l.kind == Leaf::Kind::phi)
-        work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
-      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
-      if (l.kind == Leaf::Kind::load && l.width == 64) return false;
-      continue;
-    }
-    if (n.op == Op::constant || n.op == Op::truth) continue;
-    if (n.op != Op::ite) work.push_back(n.a);
-    if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
-    if (n.op == Op::ite) work.push_back(n.c);
+  Walk walk(id, most_nodes);
+  while (auto const at = walk.next()) {
+    add_summands(*at, walk);
+    Leaf const* const l = leaf_at(*at);
+    if (l == nullptr || l->width != 64) continue;
+    if (l->kind == Leaf::Kind::load) return false;
+    parameter = parameter || l->kind == Leaf::Kind::param;
   }
   return parameter;
 }
@@ -176,15 +155,9 @@ Id Origins::node_of_symbol(std::uint32_t symbol) {
   return found == symbols_.end() ? 0 : found->second;
 }
 
-Leaf const* Origins::leaf_at(Id id) const {
-  Node const& n = execution_.terms.nodes()[id];
-  return n.op == Op::variable ? &execution_.leaves[n.value] : nullptr;
-}
+Leaf const* Origins::leaf_at(Id id) const { return execution_.leaf_at(id); }
 
-Phi const& Origins::phi_at(Id id) const {
-  Node const& n = execution_.terms.nodes()[id];
-  return execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-}
+Phi const& Origins::phi_at(Id id) const { return *execution_.phi_at(id); }
 
 std::string Origins::text_of(Id id) const {
   if (leaf_at(id) == nullptr) return "a number of the lane that is compared with a value that is not known";
@@ -230,7 +203,7 @@ std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
     Node const& n = execution_.terms.nodes()[at];
     if (n.op == Op::constant || n.op == Op::truth || std::exchange(marks_[at], mark_) == mark_) continue;
     if (n.op != Op::variable) {
-      work.insert(work.end(), {n.a, n.b, n.c});
+      for (Id const operand : operands(n)) work.push_back(operand);
       continue;
     }
     leaves.push_back(at);
@@ -313,7 +286,7 @@ void Origins::varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<
     if (n.op == Op::variable && v.state == Lanes::State::varying)  // another leaf's, or its own
       return v.why == id ? into.push_back(id) : varying_leaves(warp, v.why, seen, into);
   }
-  for (Id const part : {n.a, n.b, n.c}) varying_leaves(warp, part, seen, into);
+  for (Id const part : operands(n)) varying_leaves(warp, part, seen, into);
 }
 
 Origin Origins::origin_of_guard(Warp& warp, Id guard, LaneTruths const& truths) {

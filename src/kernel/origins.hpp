@@ -1,6 +1,7 @@
 // Origins of the terms of a kernel: a variable in shared memory, a load, or something that is not modelled.
 #pragma once
 
+#include <swizproof/engine/walk.hpp>
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/execution/warp.hpp>
@@ -44,6 +45,9 @@ class Origins {
   [[nodiscard]] Root root_of(Id id, std::uint32_t& symbol) const;
   /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
+
+  /// Goes on from a term to its operands but for conditions, and through loops to first values.
+  void add_summands(Id id, Walk& walk) const;
 
   /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
   /// before a register that may not have been written.

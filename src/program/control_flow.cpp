@@ -130,9 +130,10 @@ void find_apart(Program const& program, Flow& flow) {
   auto const is_apart = [&](std::uint32_t b) {
     std::uint32_t at = branch_of(static_cast<std::uint32_t>(flow.idom[b]));
     bool leaves = false;  // a loop, each lane in its iteration
-    for (std::int32_t l = flow.loop[at]; l >= 0 && !flow.within(b, l);
-         l = flow.loops[static_cast<std::size_t>(l)].parent)
+    for (std::int32_t const l : flow.around(flow.loop[at])) {
+      if (flow.within(b, l)) break;
       at = flow.loops[static_cast<std::size_t>(l)].header, leaves = true;
+    }
     if (leaves && flow.idom[at] >= 0 && flow.postdominates(b, at))
       return static_cast<bool>(flow.apart[static_cast<std::size_t>(flow.idom[at])]);
     std::set<std::uint32_t> ways;
@@ -174,9 +175,12 @@ bool Flow::postdominates(std::uint32_t b, std::uint32_t a) const {
 }
 
 bool Flow::within(std::uint32_t block, std::int32_t loop_index) const {
-  if (loop_index < 0) return true;
-  for (std::int32_t l = loop[block]; l >= 0; l = loops[static_cast<std::size_t>(l)].parent)
-    if (l == loop_index) return true;
+  return loop_index < 0 || encloses(loop_index, loop[block]);
+}
+
+bool Flow::encloses(std::int32_t outer, std::int32_t inner) const {
+  for (std::int32_t const l : around(inner))
+    if (l == outer) return true;
   return false;
 }
 

@@ -7,8 +7,10 @@
 
 #include <swizproof/core/word.hpp>
 
+#include <array>
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,37 @@ struct Node {
   std::uint64_t value = 0;
   friend bool operator==(Node const&, Node const&) = default;
 };
+
+/// How many of a, b, c are operands: none of a leaf, one of a negation or a resized word, three of an ite, else two.
+[[nodiscard]] constexpr unsigned operand_count(Op op) {
+  switch (op) {
+    case Op::constant:
+    case Op::variable:
+    case Op::truth:
+      return 0;
+    case Op::zero_extend:
+    case Op::truncate:
+    case Op::negation:
+      return 1;
+    case Op::ite:
+      return 3;
+    default:
+      return 2;
+  }
+}
+
+/// The operands of a node.
+class Operands {
+ public:
+  explicit constexpr Operands(Node const& n) : ids_{n.a, n.b, n.c}, count_(operand_count(n.op)) {}
+  [[nodiscard]] constexpr std::uint32_t const* begin() const { return ids_.data(); }
+  [[nodiscard]] constexpr std::uint32_t const* end() const { return ids_.data() + count_; }
+
+ private:
+  std::array<std::uint32_t, 3> ids_;
+  unsigned count_;
+};
+[[nodiscard]] constexpr Operands operands(Node const& n) { return Operands(n); }
 
 /// Value of an operation on numbers of `width` bits, as SMT-LIB has it: a division by 0 gives all ones, its remainder the dividend.
 /// Truths are 0 and 1. Not of leaves. Checked by Smt.EveryOperatorIsThatOfNumbers and Term.FoldsConstants.

@@ -9,6 +9,8 @@
 #include <swizproof/engine/term.hpp>
 #include <swizproof/program/control_flow.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ using program::Variable;
 /// Meaning of a variable of the graph.
 struct Leaf {
   enum class Kind : std::uint8_t {
-    special,  ///< `extra` is the Special, or from 100 on another register that all threads of a block share
+    special,  ///< `extra` is the Special, or from `first_uniform_special` on another register that all threads of a block share
     symbol,   ///< the address of a variable: `extra` is its index
     param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
     load,     ///< from memory that all threads share; args: the address
@@ -92,7 +94,25 @@ struct Execution {
   std::uint64_t induction_steps = 0;  ///< of all warps so far
   /// Nodes of Special::warp_x, .. of the dimensions of which a warp has a part, if a Warp stands for all; else 0.
   std::array<std::uint32_t, 3> warp_numbers{};
+
+  [[nodiscard]] Node const& node(std::uint32_t id) const { return terms.nodes()[id]; }
+  /// The leaf that a node is; null for an operation.
+  [[nodiscard]] Leaf const* leaf_at(std::uint32_t id) const {
+    return node(id).op == Op::variable ? &leaves[node(id).value] : nullptr;
+  }
+  /// The register at a loop's header that a node is; null for another node.
+  [[nodiscard]] Phi const* phi_at(std::uint32_t id) const {
+    std::int32_t const index = node(id).op == Op::variable ? phi_of[node(id).value] : -1;
+    return index < 0 ? nullptr : &phis[static_cast<std::size_t>(index)];
+  }
+  /// Adds a variable of these bits: its node.
+  std::uint32_t add_leaf(Leaf leaf, unsigned bits);
 };
+
+/// True for a register other than a Special that all threads of a block share.
+[[nodiscard]] inline bool is_uniform(Leaf const& leaf) {
+  return leaf.kind == Leaf::Kind::special && leaf.extra >= first_uniform_special;
+}
 
 /// True for the lane that elect.sync elects.
 [[nodiscard]] inline bool elects(Program const& program, Leaf const& leaf) {

@@ -3,7 +3,9 @@
 
 #include <swizproof/program/program.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace swizproof::program {
@@ -19,6 +21,17 @@ struct Loop {
     std::uint32_t from, to;
   };
   std::vector<Exit> exits{};
+};
+
+/// Indices of loops, each followed by the loop around it: a range, and its iterator. Checked by Flow.LoopsAndTheirExits.
+struct LoopsAround {
+  std::vector<Loop> const& loops;
+  std::int32_t at;
+  [[nodiscard]] LoopsAround begin() const { return *this; }
+  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+  std::int32_t operator*() const { return at; }
+  LoopsAround& operator++() { return at = loops[static_cast<std::size_t>(at)].parent, *this; }
+  bool operator==(std::default_sentinel_t) const { return at < 0; }
 };
 
 /// The flow of a program. Blocks that are not reached have no order.
@@ -42,6 +55,10 @@ struct Flow {
   [[nodiscard]] bool postdominates(std::uint32_t b, std::uint32_t a) const;
   /// True if a block lies in a loop (-1: no loop, where every block lies).
   [[nodiscard]] bool within(std::uint32_t block, std::int32_t loop_index) const;
+  /// A loop and those around it, the innermost first; none for -1: `for (std::int32_t const l : flow.around(loop))`.
+  [[nodiscard]] LoopsAround around(std::int32_t loop_index) const { return {loops, loop_index}; }
+  /// True if a loop is another one or lies in it; not if there is none (-1).
+  [[nodiscard]] bool encloses(std::int32_t outer, std::int32_t inner) const;
 };
 
 /// Successors of a block, at most two; the same one twice counts once.

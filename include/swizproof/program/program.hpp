@@ -72,9 +72,9 @@ enum class Special : std::uint8_t {
   warp_x,  ///< what a whole warp adds to tid.x, by what its lanes have of it: of no register, see Warp::every
   warp_y,
   warp_z,
-  uniform
 };
 
+/// `extra` of Action::special from here on: other registers that all threads of a block share, numbered as they come.
 inline constexpr std::uint32_t first_uniform_special = 100;
 
 /// Modes of a shuffle.

@@ -1,7 +1,12 @@
 #include <swizproof/core/swizzle.hpp>
 #include <swizproof/engine/term.hpp>
+#include <swizproof/engine/walk.hpp>
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <vector>
 
 namespace swizproof {
 namespace {
@@ -25,6 +30,36 @@ TEST(Term, SharesEqualNodes) {
   EXPECT_EQ((x ^ 3).id, (3 ^ x).id);
   EXPECT_NE((x - 3).id, (3 - x).id);
   EXPECT_EQ((x + 0).id, x.id);
+}
+
+TEST(Walk, VisitsEachNodeOnce) {
+  Terms terms;
+  Term const x = terms.variable(32, 32, "x"), y = terms.variable(32, 16, "y");
+  Term const chosen = select(x < y, (x + y) * (x + y), y);
+  std::vector<std::uint32_t> seen;
+  Walk walk(chosen.id);
+  while (auto const at = walk.next()) {
+    seen.push_back(*at);
+    walk.add(operands(terms.nodes()[*at]));
+  }
+  EXPECT_EQ(seen.size(), 7U) << "ite, <, *, +, x, y and its 16 bits";
+  EXPECT_EQ(std::set<std::uint32_t>(seen.begin(), seen.end()).size(), seen.size());
+  EXPECT_EQ(seen.front(), chosen.id);
+  EXPECT_FALSE(walk.over());
+  Walk few({chosen.id, x.id, y.id}, 2);
+  EXPECT_TRUE(few.next() && few.next());
+  EXPECT_FALSE(few.next());
+  EXPECT_TRUE(few.over());
+}
+
+TEST(Walk, NumberOfATerm) {
+  Terms terms;
+  Term const x = terms.variable(32, 32, "x"), y = terms.variable(32, 32, "y");
+  Term const chosen = select(x < y, (x + y) * 3, y);
+  std::map<std::uint32_t, std::uint64_t> less{{x.id, 4}, {y.id, 5}}, more{{x.id, 6}, {y.id, 5}};
+  EXPECT_EQ(number_of(terms, chosen.id, less), 27U);
+  EXPECT_EQ(number_of(terms, chosen.id, more), 5U);
+  EXPECT_EQ(more.count((x + y).id), 0U) << "a side that is not chosen";
 }
 
 TEST(Formula, PlainTruthsFold) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -77,6 +78,12 @@ TEST(Flow, LoopsAndTheirExits) {
   EXPECT_EQ(flow.loop[3], 0);
   ASSERT_EQ(flow.loops[0].exits.size(), 1U);
   EXPECT_EQ(flow.loops[0].exits[0].to, 4U);
+  std::vector<std::int32_t> around;
+  for (std::int32_t const l : flow.around(flow.loop[2])) around.push_back(l);
+  EXPECT_EQ(around, (std::vector{1, 0}));
+  EXPECT_EQ(flow.around(-1).begin(), std::default_sentinel);
+  EXPECT_TRUE(flow.encloses(0, 1) && flow.encloses(1, 1));
+  EXPECT_FALSE(flow.encloses(1, 0) || flow.encloses(0, -1) || flow.encloses(-1, 0));
 }
 
 /// The first steps of the blocks of a way through a program: a copy has those of its block.
