@@ -8,6 +8,9 @@
 // would settle it: the caller tries all of them.
 #pragma once
 
+#include <swizproof/execution/facts.hpp>
+#include <swizproof/execution/lanes.hpp>
+#include <swizproof/execution/launch.hpp>
 #include <swizproof/execution/terms.hpp>
 
 #include <array>
@@ -17,68 +20,11 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace swizproof::execution {
-
-/// Shape of a block, and what was given on the command line.
-struct Launch {
-  std::array<std::uint32_t, 3> block{1, 1, 1};
-  bool any_multiple = false;  ///< block.x stands for every multiple of 32 up to it: %ntid.x is not known
-  std::map<std::string, std::uint64_t> params{};  ///< values of parameters, by name
-};
-
-/// Facts that hold for every value of a node.
-struct Facts {
-  std::uint64_t zeros = 0;                 ///< bits that are 0
-  std::uint64_t most = ~std::uint64_t{0};  ///< upper bound
-  std::uint64_t least = 0;
-};
-
-/// Value of a word in the lanes of a warp.
-struct Lanes {
-  enum class State : std::uint8_t { split, varying, stuck };
-  State state = State::split;
-  std::uint32_t why =
-      0;  ///< of a value that varies: the node that it comes from; of one that is stuck: Warp::request
-  std::array<std::uint64_t, 32> lane{};
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> terms{};  ///< atom, coefficient; by atom
-
-  [[nodiscard]] bool split() const { return state == State::split; }
-  [[nodiscard]] bool pure() const { return split() && terms.empty(); }
-  [[nodiscard]] bool uniform() const;
-};
-
-/// Truth in the lanes: yes, no, or for the rest `atom` (0: they may differ).
-struct LaneTruths {
-  std::uint32_t yes = 0, no = 0;
-  std::uint32_t atom = 0;
-  std::uint32_t why =
-      0;  ///< the node that the rest comes from, if they may differ; a request, if it is stuck
-  bool stuck = false;
-  [[nodiscard]] std::uint32_t rest() const { return ~(yes | no); }
-};
-
-/// The bits or the value that would settle a stuck value.
-struct Request {
-  enum class Kind : std::uint8_t { none, residue, value, truth };
-  Kind kind = Kind::none;
-  std::uint32_t atom = 0;
-  unsigned bits = 0;     ///< of a residue: how many low bits
-  std::string reason{};  ///< in words, for a verdict
-};
-
-/// An assumption about an atom: its value, or its value modulo 2^bits.
-struct Assumption {
-  std::uint32_t atom = 0;
-  bool truth = false;
-  unsigned bits = 64;  ///< 64: the whole value
-  std::uint64_t value = 0;
-  bool operator==(Assumption const&) const = default;
-};
 
 /// One warp of a block. Not shared between threads.
 class Warp {
