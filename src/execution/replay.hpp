@@ -47,7 +47,6 @@ class TermValues {
 /// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
 class Replay {
  public:
-  using Id = std::uint32_t;
   /// For each loop around the access the number of its iterations, where it is known.
   using Trips = std::map<std::int32_t, std::uint64_t>;
   Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,

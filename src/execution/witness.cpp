@@ -16,8 +16,6 @@ namespace swizproof::execution {
 
 namespace {
 
-using Id = std::uint32_t;
-
 constexpr std::size_t most_searches = 16;          ///< of one kernel
 constexpr std::size_t most_witness_nodes = 8'000;  ///< of one search
 constexpr std::uint64_t most_steps = 200'000;      ///< by Z3's count, of one search

@@ -277,7 +277,7 @@ class OperandDecision {
     if (assumptions.empty()) return kernel_.warps.plain(warp_);
     auto& s = scratches_[warp_];
     if (!s) s = kernel_.warps.another(warp_);
-    s->assume(std::move(assumptions));
+    s->assume(assumptions);
     return *s;
   }
 

@@ -1,7 +1,5 @@
 #include "warps.hpp"
 
-#include <utility>
-
 namespace swizproof::kernel_detail {
 
 using execution::Assumption;
@@ -22,10 +20,10 @@ std::unique_ptr<Warp> Warps::another(unsigned number) {
   return std::make_unique<Warp>(program_, flow_, execution_, launch_, number, &plain(number));
 }
 
-Warp& Warps::under(unsigned number, std::vector<Assumption> assumptions) {
+Warp& Warps::under(unsigned number, std::vector<Assumption> const& assumptions) {
   auto& warp = assuming_[number];
   if (!warp) warp = another(number);
-  warp->assume(std::move(assumptions));
+  warp->assume(assumptions);
   return *warp;
 }
 

@@ -28,7 +28,8 @@ class Warps {
   /// A warp without assumptions.
   [[nodiscard]] execution::Warp& plain(unsigned number);
   /// The same warp under assumptions, until the next call for it.
-  [[nodiscard]] execution::Warp& under(unsigned number, std::vector<execution::Assumption> assumptions);
+  [[nodiscard]] execution::Warp& under(unsigned number,
+                                       std::vector<execution::Assumption> const& assumptions);
   /// A warp for another search, which takes what no assumption changes from plain().
   [[nodiscard]] std::unique_ptr<execution::Warp> another(unsigned number);
 

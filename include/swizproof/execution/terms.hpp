@@ -22,6 +22,8 @@ namespace swizproof::execution {
 using namespace program;  // the language that is executed
 using program::Variable;
 
+using Id = std::uint32_t;  ///< node of the graph of terms
+
 /// Meaning of a variable of the graph.
 struct Leaf {
   enum class Kind : std::uint8_t {

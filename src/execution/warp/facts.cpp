@@ -1,0 +1,201 @@
+#include "facts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace swizproof::execution {
+
+namespace {
+
+/// Bits that are 0 in every number up to the most.
+std::uint64_t zeros_above(std::uint64_t most) {
+  return ~low_bits(static_cast<unsigned>(std::bit_width(most)));
+}
+
+/// Facts about two words joined bit by bit; `f` holds for any word of the width.
+Facts facts_of_bits(Op op, Facts const& x, Facts const& y, Facts f) {
+  if (op == Op::bv_and) return {x.zeros | y.zeros, std::min(x.most, y.most)};
+  f.zeros |= x.zeros & y.zeros;
+  return f;
+}
+
+/// Facts about a sum, difference or product of words with the bits `all`; `f` holds for any.
+Facts facts_of_ring(Op op, Facts const& x, Facts const& y, std::uint64_t all, Facts f) {
+  int const zeros_x = std::countr_one(x.zeros), zeros_y = std::countr_one(y.zeros);
+  int const zeros = op == Op::bv_mul ? std::min(zeros_x + zeros_y, 64) : std::min(zeros_x, zeros_y);
+  f.zeros |= low_bits(static_cast<unsigned>(zeros));
+  if (op == Op::bv_add && x.most <= all - y.most) f.most = x.most + y.most, f.least = x.least + y.least;
+  if (op == Op::bv_mul && (x.most == 0 || y.most <= all / x.most))
+    f.most = x.most * y.most, f.least = x.least * y.least;
+  return f;
+}
+
+/// Facts about x shifted or divided by a constant, a word with the bits `all`; `f` holds for any.
+Facts facts_by_constant(Op op, Facts const& x, std::uint64_t c, std::uint64_t all, Facts f) {
+  if (op == Op::bv_udiv && c != 0) f.most = x.most / c;
+  if (op == Op::bv_urem && c != 0) f.most = std::min(x.most, c - 1);
+  if (op == Op::bv_lshr) f.most = c < 64 ? x.most >> c : 0;
+  if (op == Op::bv_lshr && c < 64) f.zeros |= (x.zeros | ~all) >> c | ~(~std::uint64_t{0} >> c);
+  if (op == Op::bv_shl && c < 64) {
+    f.zeros |= x.zeros << c | low_bits(static_cast<unsigned>(c));
+    if (x.most <= all >> c) f.most = x.most << c;
+  }
+  return f;
+}
+
+}  // namespace
+
+unsigned TermFacts::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(of(id).zeros)); }
+
+Facts TermFacts::of(Id id) {
+  if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
+  Node const n = node(id);
+  std::uint64_t const all = low_bits(n.width);
+  Facts f{~all, all};
+  if (n.op == Op::variable) facts_[id] = f;  // what a cycle of phis finds
+  constexpr unsigned deepest = 800;          // nested terms
+  if (depth_ > deepest) return f;
+  ++depth_;
+  f = n.op == Op::variable ? of_leaf(id, f) : compute(n);
+  --depth_;
+  f.zeros |= ~all | zeros_above(f.most);
+  f.most = std::min(f.most, ~f.zeros);
+  if (hypotheses_ != 0) found_.push_back(id);
+  return facts_[id] = f;
+}
+
+Facts TermFacts::compute(Node const& n) {
+  std::uint64_t const all = low_bits(n.width);
+  Facts f{~all, all};
+  switch (n.op) {
+    case Op::constant:
+      return {~n.value, n.value, n.value};
+    case Op::bv_and:
+    case Op::bv_or:
+    case Op::bv_xor: {
+      Facts const x = of(n.a);
+      return facts_of_bits(n.op, x, of(n.b), f);
+    }
+    case Op::bv_add:
+    case Op::bv_sub:
+    case Op::bv_mul: {
+      Facts const x = of(n.a);
+      return facts_of_ring(n.op, x, of(n.b), all, f);
+    }
+    case Op::bv_shl:
+    case Op::bv_lshr:
+    case Op::bv_udiv:
+    case Op::bv_urem:
+      if (node(n.b).op == Op::constant) return facts_by_constant(n.op, of(n.a), node(n.b).value, all, f);
+      if (n.op == Op::bv_lshr) f.most = of(n.a).most;
+      return f;
+    case Op::ite: {
+      Facts const x = chosen(n.a, true, n.b), y = chosen(n.a, false, n.c);
+      return {x.zeros & y.zeros, std::max(x.most, y.most), std::min(x.least, y.least)};
+    }
+    case Op::zero_extend:
+    case Op::truncate: {
+      Facts const x = of(n.a);
+      f.zeros |= x.zeros;
+      if (x.most <= all) f.most = x.most, f.least = x.least;
+      return f;
+    }
+    default:
+      return f;
+  }
+}
+
+Facts TermFacts::of_special(Special s, Facts f) {
+  if (s <= Special::tid_z)
+    f.most = launch_.block[static_cast<unsigned>(s)] - 1;
+  else if (s <= Special::ntid_z)
+    f.most = 1024;
+  else if (s <= Special::nctaid_z)
+    f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
+  else if (s == Special::laneid)
+    f.most = 31;
+  else if (s >= Special::warp_x && s <= Special::warp_z) {
+    unsigned const d = static_cast<unsigned>(s) - static_cast<unsigned>(Special::warp_x);
+    f.most = launch_.block[d] / threads_.lanes(d) - 1;
+  }
+  if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
+    f.least = 1;
+  if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
+  return f;
+}
+
+Facts TermFacts::of_leaf(Id id, Facts f) {
+  Leaf const& l = *execution_.leaf_at(id);
+  switch (l.kind) {
+    case Leaf::Kind::special:
+      return is_uniform(l) ? f : of_special(static_cast<Special>(l.extra), f);
+    case Leaf::Kind::symbol:
+      f.zeros |= program_.symbols[l.extra].align - 1;
+      return f;
+    case Leaf::Kind::exit:
+      return of(l.args[0]);
+    case Leaf::Kind::phi:
+      return of_phi(*execution_.phi_at(id), f);
+    default:
+      return f;
+  }
+}
+
+Facts TermFacts::of_phi(Phi const& p, Facts f) {
+  if (p.kind == Phi::Kind::same) return of(p.init);
+  if (p.kind == Phi::Kind::affine || p.kind == Phi::Kind::drift)
+    f.zeros |= low_bits(std::min({trailing_zeros(p.init), trailing_zeros(p.step), 64U}));
+  if (p.kind == Phi::Kind::orbit) {
+    std::uint64_t ones = 0;
+    for (std::uint64_t const v : p.values) ones |= v;
+    f = {~ones, p.values.back(), p.values.front()};
+  }
+  if (p.kind == Phi::Kind::drift || p.kind == Phi::Kind::other) f.most = most_of_phi(p);
+  return f;
+}
+
+/// The most that a register at a loop's header can be: by induction over the iterations, if its first value is no more, and its next value
+/// is not either where it is not. What is tried is the first value's most, that of the next value, and what a condition leaves of a
+/// value that it compares with a constant.
+std::uint64_t TermFacts::most_of_phi(Phi const& p) {
+  constexpr unsigned most_tries = 200, deepest = 3;
+  std::uint64_t const all = low_bits(node(p.node).width), first = of(p.init).most;
+  if (first == all || hypotheses_ >= deepest || tries_ >= most_tries) return all;
+  ++hypotheses_;
+  std::set<std::uint64_t> const around = std::exchange(limits_, {});
+  std::size_t const start = found_.size();
+  std::uint64_t tried = first, most = all;
+  for (unsigned attempt = 0; attempt < 4 && tries_ < most_tries; ++attempt) {
+    ++tries_;
+    facts_[p.node] = {zeros_above(tried), tried};
+    std::uint64_t const next = std::max(first, of(p.back).most);
+    if (next <= tried) {
+      most = tried;
+      break;
+    }
+    for (; found_.size() > start; found_.pop_back()) facts_.erase(found_.back());
+    auto const limit = limits_.lower_bound(next);
+    if (attempt > 0 && limit == limits_.end()) break;
+    tried = attempt > 0 ? *limit : next;
+  }
+  limits_.insert(around.begin(), around.end());
+  if (--hypotheses_ == 0) found_.clear(), limits_.clear();
+  return most;
+}
+
+/// Facts about a value that is chosen where a condition has this truth: if that says that it is not its most, it is less.
+Facts TermFacts::chosen(Id condition, bool truth, Id value) {
+  Facts f = of(value);
+  Node c = node(condition);
+  if (c.op == Op::negation) c = node(c.a), truth = !truth;
+  if (truth || c.op != Op::eq) return f;
+  auto const& [word, number] = node(c.a).op == Op::constant ? std::pair{c.b, c.a} : std::pair{c.a, c.b};
+  std::uint64_t const limit = node(number).value;
+  if (word != value || node(number).op != Op::constant || limit == 0) return f;
+  if (hypotheses_ != 0) limits_.insert(limit - 1);
+  if (f.most == limit) --f.most;
+  return f;
+}
+
+}  // namespace swizproof::execution

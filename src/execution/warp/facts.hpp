@@ -1,0 +1,52 @@
+// Facts that hold for a term in every warp.
+#pragma once
+
+#include "threads.hpp"
+
+#include <swizproof/execution/facts.hpp>
+#include <swizproof/execution/launch.hpp>
+#include <swizproof/execution/terms.hpp>
+
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::execution {
+
+/// Facts about the terms of one execution, found from their operands; about registers at a loop's header by induction.
+class TermFacts {
+ public:
+  TermFacts(Program const& program, Execution const& execution, Launch const& launch, Threads const& threads)
+      : program_(program), execution_(execution), launch_(launch), threads_(threads) {}
+
+  /// Facts about a node.
+  Facts of(Id id);
+  /// Trailing zeros that a node surely has.
+  unsigned trailing_zeros(Id id);
+  /// True if a value is known to be so small that its most says more than what it is a sum of.
+  bool has_few_bits(Id id) { return of(id).most >> 16 == 0; }
+  /// Takes facts about a new variable.
+  void declare(Id id, Facts const& facts) { facts_[id] = facts; }
+
+ private:
+  [[nodiscard]] Node const& node(Id id) const { return execution_.node(id); }
+  Facts compute(Node const& n);
+  Facts of_special(Special s, Facts f);
+  /// Facts about a variable, at least `f`.
+  Facts of_leaf(Id id, Facts f);
+  Facts of_phi(Phi const& p, Facts f);
+  std::uint64_t most_of_phi(Phi const& p);
+  Facts chosen(Id condition, bool truth, Id value);
+
+  Program const& program_;
+  Execution const& execution_;
+  Launch const& launch_;
+  Threads const& threads_;
+  std::unordered_map<Id, Facts> facts_{};
+  std::vector<Id> found_{};  ///< under a hypothesis about a register at a loop's header, in their order
+  std::set<std::uint64_t> limits_{};  ///< upper bounds that comparisons with constants leave
+  unsigned hypotheses_ = 0, tries_ = 0, depth_ = 0;
+};
+
+}  // namespace swizproof::execution

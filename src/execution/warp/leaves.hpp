@@ -1,0 +1,34 @@
+// Variables of terms in the lanes of a warp.
+#pragma once
+
+#include <swizproof/execution/lanes.hpp>
+#include <swizproof/execution/terms.hpp>
+
+#include <cstdint>
+
+namespace swizproof::execution {
+
+class Evaluation;
+
+/// Values of leaves: of special registers, parameters, loads, shuffles, ..
+class LeafWords {
+ public:
+  explicit LeafWords(Evaluation& in) : in_(in) {}
+
+  Lanes value(Id id, unsigned bits);
+
+ private:
+  Lanes special(Id id, Leaf const& l, unsigned bits);
+  Lanes parameter(Id id, Leaf const& l, unsigned bits);
+  Lanes voted(Id id, Leaf const& l, unsigned bits);
+  Lanes left(Id id, Leaf const& l, unsigned bits);
+  Lanes shuffled(Id id, Leaf const& l, unsigned bits);
+  /// Lanes that give a shuffle their value.
+  struct Givers;
+  Givers givers(Leaf const& l, LaneTruths const& on);
+  bool gives(Givers const& givers, unsigned from, unsigned to);
+
+  Evaluation& in_;
+};
+
+}  // namespace swizproof::execution
