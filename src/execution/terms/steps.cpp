@@ -1,0 +1,243 @@
+#include "steps.hpp"
+
+#include <swizproof/engine/walk.hpp>
+#include <swizproof/program/floating.hpp>
+#include <swizproof/program/step.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace swizproof::execution {
+
+void Steps::run(Id block) {
+  block_ = block;
+  Block const& b = program_.blocks[block];
+  for (std::uint32_t i = b.first; i < b.last; ++i) {
+    Step const& s = program_.steps[i];
+    if (s.action == Action::access) {
+      access(program_.accesses[s.extra], out_.accesses[s.extra]);
+    } else if (s.action == Action::operand) {
+      SharedOperand const& o = program_.operands[s.extra];
+      access(o.at, out_.operands[s.extra]);
+      if (o.size) out_.operands[s.extra].size = value(*o.size, 32);
+    } else if (s.dst >= 0 && needed_[static_cast<std::size_t>(s.dst)] != 0) {
+      registers_.write(static_cast<std::uint32_t>(s.dst), block, result(s));
+    }
+  }
+  registers_.finish(block);
+}
+
+Id Steps::value(Source const& s, unsigned w) {
+  if (!s.constant) return registers_.read(static_cast<std::uint32_t>(s.value), block_);
+  return w == 1 ? static_cast<Id>(s.value & 1) : graph_.constant(w, s.value);
+}
+
+void Steps::access(MemoryAccess const& m, ExecutedAccess& out) {
+  unsigned const w = width_of(m.address, 32);
+  Id const base = value(m.address, w);
+  out.address = arithmetic_.sum(w, base, graph_.constant(w, m.offset));
+  out.guard = paths_.to(block_);
+  if (m.guard >= 0) {
+    Id const g = registers_.read(static_cast<std::uint32_t>(m.guard), block_);
+    out.guard = graph_.both(out.guard, m.guard_negated ? graph_.negate(g) : g);
+  }
+  out.address = cases_.where(out.guard, out.address);
+  out.loop = flow_.loop[block_];
+  out.reached = true;
+  out.exact = paths_.exact(block_);
+  out.apart = flow_.apart[block_];
+}
+
+/// An operation whose operands have its own width, or that of a register for a comparison.
+Id Steps::operation(Step const& s, Op op, unsigned w) {
+  // The operand that is made first has the smaller number, and sums print it first.
+  bool const in_order =
+      op == Op::bv_sub || op == Op::bv_mul || op == Op::bv_shl || op == Op::eq || op == Op::ult;
+  Id const first = value(in_order ? s.a : s.b, w), second = value(in_order ? s.b : s.a, w);
+  Id const a = in_order ? first : second, b = in_order ? second : first;
+  switch (op) {
+    case Op::bv_add:
+      return arithmetic_.sum(w, a, b);
+    case Op::bv_sub:
+      return arithmetic_.difference(w, a, b);
+    case Op::bv_mul:
+      return arithmetic_.product(w, a, b);
+    case Op::bv_shl:
+      return arithmetic_.shifted_left(w, a, b);
+    case Op::bv_lshr:
+      return arithmetic_.shifted_right(w, a, b);
+    case Op::conjunction:
+      return graph_.both(a, b);
+    case Op::disjunction:
+      return graph_.either(a, b);
+    case Op::eq:
+    case Op::ult:
+      return graph_.add(op, 0, a, b);
+    default:
+      return graph_.add(op, w, a, b);
+  }
+}
+
+/// a & b, as far as anything depends on it.
+Id Steps::masked(Step const& s) {
+  for (Source const& mask : {s.a, s.b})
+    if (mask.constant && (mask.value & needed_[static_cast<std::size_t>(s.dst)]) == 0)
+      return graph_.constant(s.width, 0);
+  return operation(s, Op::bv_and, s.width);
+}
+
+Id Steps::result(Step const& s) {
+  unsigned const w = s.width;
+  switch (s.action) {
+    case Action::copy:
+      return value(s.a, w);
+    case Action::bit_and:
+      return masked(s);
+    case Action::zext:
+    case Action::trunc:
+      return graph_.resized(value(s.a, w), w);
+    case Action::equal:
+    case Action::below:  // of words of a register's width
+      return operation(s, op_of(s.action), w == 1 ? width_of(s.a, width_of(s.b, 32)) : w);
+    case Action::differ: {
+      Id const x = value(s.a, w), y = value(s.b, w);
+      return graph_.either(graph_.both(x, graph_.negate(y)), graph_.both(graph_.negate(x), y));
+    }
+    case Action::negate:
+      return graph_.negate(value(s.a, w));
+    case Action::choose: {
+      Id const no = value(s.c, w), yes = value(s.b, w);
+      return cases_.pick(value(s.a, 1), yes, no);
+    }
+    default:
+      return computes(s.action) ? operation(s, op_of(s.action), w) : leaf_of(s);
+  }
+}
+
+Id Steps::leaf_of(Step const& s) {
+  Leaf leaf;
+  leaf.line = s.line;
+  leaf.loop = flow_.loop[block_];
+  leaf.extra = s.extra;
+  switch (s.action) {
+    case Action::special:
+      leaf.kind = Leaf::Kind::special;
+      leaf.loop = -1;
+      return shared_leaf(leaf, s.width);
+    case Action::symbol:
+      leaf.kind = Leaf::Kind::symbol;
+      leaf.loop = -1;
+      return shared_symbol(leaf, s.width);
+    case Action::opaque:
+      return opaque(std::move(leaf), s);
+    case Action::voted:
+      leaf.kind = Leaf::Kind::voted;
+      leaf.args = {s.a.constant && s.a.value == 0 ? executing() : word(s.a, 32), word(s.b, 32)};
+      return graph_.leaf_value(leaf, s.width);
+    case Action::shuffle:
+      leaf.kind = Leaf::Kind::shuffle;
+      leaf.args = {word(s.a, 32), word(s.b, 32), word(s.c, 32), paths_.to(block_)};
+      leaf.offset = paths_.decides(block_) ? 1 : 0;
+      return graph_.leaf_value(leaf, s.width);
+    case Action::load:
+      return load(std::move(leaf), s);
+    default:
+      leaf.kind = Leaf::Kind::varying;
+      leaf.offset = s.b.value;
+      leaf.args = {word(s.a, 64)};
+      return graph_.leaf_value(leaf, s.width);
+  }
+}
+
+/// A function that is not modelled. The floating-point number of a constant integer that the format holds exactly is known.
+Id Steps::opaque(Leaf leaf, Step const& s) {
+  leaf.kind = Leaf::Kind::opaque;
+  leaf.args = {word(s.a, 64), word(s.b, 64), word(s.c, 64)};
+  auto const constant = [&](Id id) { return graph_.is_constant(id); };
+  if (s.width >= 16 && std::all_of(leaf.args.begin(), leaf.args.end(), constant))
+    if (auto const number = exact_conversion(program_.names[s.extra], node(leaf.args[0]).value))
+      return graph_.constant(s.width, *number);
+  // If no loop has all others of the arguments within it, it is a fresh leaf each time.
+  leaf.loop = scopes_.loop_of(leaf.args);
+  return shared_leaf(leaf, s.width);
+}
+
+/// The full mask in a lane that executes the block; 0 in the others, and in all if they are not known.
+Id Steps::executing() {
+  if (!paths_.decides(block_)) return graph_.constant(32, 0);
+  Id const none = graph_.constant(32, 0), all = graph_.constant(32, 0xffffffff);
+  return cases_.pick(paths_.to(block_), all, none);
+}
+
+/// One leaf for equal functions of equal arguments.
+Id Steps::shared_leaf(Leaf const& leaf, unsigned bits) {
+  std::vector<std::uint64_t> name{static_cast<std::uint64_t>(leaf.kind), bits, leaf.extra, leaf.offset};
+  name.insert(name.end(), leaf.args.begin(), leaf.args.end());
+  auto const [at, fresh] = shared_.try_emplace(std::move(name), 0);
+  if (fresh) at->second = graph_.leaf_value(leaf, bits);
+  return at->second;
+}
+
+/// The address of a variable: a word of 64 bits, so that its halves and its whole are one leaf. Shared addresses have 32.
+Id Steps::shared_symbol(Leaf const& leaf, unsigned bits) {
+  bool const narrow = program_.symbols[leaf.extra].space == Space::shared;
+  return graph_.resized(shared_leaf(leaf, narrow ? 32 : 64), bits);
+}
+
+Id Steps::load(Leaf leaf, Step const& s) {
+  auto const space = static_cast<Space>(s.extra);
+  unsigned const w = width_of(s.a, 64);
+  Id const offset = graph_.constant(w, s.b.value), address = arithmetic_.sum(w, value(s.a, w), offset);
+  leaf.args = {address};
+  leaf.kind = Leaf::Kind::load;
+  if (space == Space::param) {
+    if (std::optional<Id> const known = parameter(address, leaf, s.width)) return *known;
+    leaf.kind = Leaf::Kind::varying;
+    leaf.extra = static_cast<std::uint32_t>(s.c.value);
+  } else if (space == Space::constant || (space == Space::generic && of_launch(address))) {
+    std::int32_t const loop = scopes_.loop_of(address);
+    if (loop != Scopes::several) leaf.loop = loop;
+    return shared_leaf(leaf, s.width);
+  } else if (space == Space::local || space == Space::generic) {
+    leaf.kind = Leaf::Kind::varying;  // another value in each thread
+    leaf.extra = static_cast<std::uint32_t>(s.c.value), leaf.offset = 1;
+  }
+  return graph_.leaf_value(leaf, s.width);
+}
+
+/// A load of a parameter of the kernel, which does not change: the same address, the same value.
+std::optional<Id> Steps::parameter(Id address, Leaf const& load, unsigned width) {
+  Node const n = node(address);
+  bool const sum = n.op == Op::bv_add, first = sum && graph_.is_constant(n.a);
+  bool const moved = first || (sum && graph_.is_constant(n.b));
+  Id const base = !moved ? address : first ? n.b : n.a;
+  if (!graph_.is(base, Leaf::Kind::symbol) || !is_parameter(graph_.leaf_at(base)->extra)) return std::nullopt;
+  Leaf leaf;
+  leaf.kind = Leaf::Kind::param;
+  leaf.line = load.line;
+  leaf.extra = graph_.leaf_at(base)->extra;
+  leaf.offset = moved ? node(first ? n.a : n.b).value : 0;
+  return shared_leaf(leaf, width);
+}
+
+/// True for an address that the launch alone gives, as that of the parameters in memory.
+bool Steps::of_launch(Id address) const {
+  Walk walk(address, 40);
+  bool launch = false;
+  while (auto const at = walk.next()) {
+    Node const& n = node(*at);
+    if (n.op == Op::ite || n.width == 0) return false;
+    walk.add(operands(n));
+    if (n.op != Op::variable) continue;
+    if (!graph_.is(*at, Leaf::Kind::special) || !is_uniform(*graph_.leaf_at(*at))) return false;
+    launch = true;
+  }
+  return launch && !walk.over();
+}
+
+/// A parameter of the kernel: not one of a call within it, which changes.
+bool Steps::is_parameter(std::uint32_t symbol) const {
+  return symbol >= program_.first_param && symbol - program_.first_param < program_.params;
+}
+
+}  // namespace swizproof::execution
