@@ -1,0 +1,62 @@
+#include "command/kernel/results.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace swizproof::command::kernel_detail {
+
+namespace {
+
+/// Places in kernel_rules.
+enum Rule : std::size_t {
+  conflict_rule,
+  fault_rule,
+  data_rule,
+  unknown_rule,
+  operand_rule,
+  open_operand_rule
+};
+
+Rule rule_of(KernelAccess const& a) {
+  if (a.verdict == KernelVerdict::data) return data_rule;
+  if (a.verdict == KernelVerdict::unknown) return unknown_rule;
+  return is_fault(a) ? fault_rule : conflict_rule;
+}
+
+/// Path of a source where it was found, else as the PTX has it.
+std::string found_at(Sources& sources, std::string const& file) {
+  SourceFile const& found = sources.file(file);
+  return found.read() ? found.path : file;
+}
+
+}  // namespace
+
+std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Architecture const& arch,
+                                      Sources& sources) {
+  std::vector<SarifFinding> findings;
+  for (Result const& r : results) {
+    for (FailingAccess const& f : failing_of(r.report, true)) {
+      KernelAccess const& a = *f.access;
+      std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
+      text.pop_back();
+      bool const own = a.inlined_at.empty() || sources.file(a.file).read();
+      SourceLine const at = own ? SourceLine{a.file, a.line} : outermost_line(sources, a);
+      bool const mapped = !at.file.empty();
+      findings.push_back({std::move(text), mapped ? found_at(sources, at.file) : r.file,
+                          mapped ? at.line : a.ptx_line, r.name, rule_of(a)});
+    }
+    for (FailingOperand const& f : failing_operands(r.report)) {
+      KernelOperand const& o = *f.operand;
+      std::string text = describe(f, 0);
+      text.pop_back();
+      bool const mapped = !o.file.empty();
+      findings.push_back({std::move(text), mapped ? found_at(sources, o.file) : r.file,
+                          mapped ? o.line : o.ptx_line, r.name,
+                          o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule});
+    }
+  }
+  return findings;
+}
+
+}  // namespace swizproof::command::kernel_detail

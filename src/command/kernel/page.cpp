@@ -1,0 +1,111 @@
+#include "command/kernel/results.hpp"
+#include "command/profile/page_parts.hpp"
+
+#include "picture/picture.hpp"
+#include "report/fix.hpp"
+#include "report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace swizproof::command::kernel_detail {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Wavefronts, ideal and excess of an instruction, as numbers; nothing is known of one without a bound.
+Json numbers_of(KernelAccess const& a) {
+  bool const known = a.wavefronts && a.instruction;
+  return {{"executed", 1},
+          {"wavefronts", known ? *a.wavefronts : 0},
+          {"ideal", known && a.executed ? a.ideal : 0},
+          {"excess", known ? excess_over(a.ideal, *a.wavefronts) : 0}};
+}
+
+void add_numbers(Json& to, Json const& one) {
+  for (auto const& [key, value] : one.items())
+    to[key] = to.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
+}
+
+/// One instruction as a line of the page of `explain`.
+Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, std::size_t& pictures) {
+  SourceLine const at = outermost_line(sources, a);
+  std::string const where = a.inlined_at.empty() ? "" : fmt::format(" ({})", source_of(a));
+  Json line{{"pc", a.ptx_line},
+            {"sass", fmt::format("{}{}{}{}", name(a.verdict), a.reason.empty() ? "" : ": " + a.reason, where,
+                                 a.worst && a.verdict == KernelVerdict::refuted ? bases_of(*a.worst) : "")},
+            {"file", at.file.empty() ? Json() : Json(at.file)},
+            {"line", at.line},
+            {"op", a.op},
+            {"reached", a.reached},
+            {"not_kept", 0},
+            {"worst", nullptr}};
+  line.update(numbers_of(a));
+  if (!a.wavefronts || !a.instruction) return line;
+  line["worst"] = {{"wavefronts", *a.wavefronts},
+                   {"ideal", a.ideal},
+                   {"degree", Json::array()},
+                   {"conflicts", Json::array()}};
+  if (!a.worst || a.atomic || a.verdict == KernelVerdict::proved) return line;
+  line["worst"] = to_json(worst_of(arch, *a.instruction, a.worst->lanes), a.worst->lanes);
+  if (line["excess"] != 0 && pictures++ < most_pictures)
+    line["picture"] = figure_of(arch, a.op, *a.instruction, a.worst->lanes);
+  return line;
+}
+
+}  // namespace
+
+std::string page_of(std::vector<std::string> const& files, std::vector<Result> const& results,
+                    Architecture const& arch, Sources& sources) {
+  bool const ptx =
+      std::any_of(results.begin(), results.end(), [](Result const& r) { return !r.report.sass; });
+  bool const sass =
+      std::any_of(results.begin(), results.end(), [](Result const& r) { return r.report.sass; });
+  Json report{{"language", ptx && sass ? "PTX or SASS"
+                           : sass      ? "SASS"
+                                       : "PTX"},
+              {"program", files},
+              {"arch", arch.name},
+              {"arch_text", certainty(arch)},
+              {"dropped", 0},
+              {"failures", Json::array()},
+              {"kernels", Json::array()}};
+  add_numbers(report, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
+  std::size_t pictures = 0;
+  for (Result const& r : results) {
+    Json kernel{{"kernel", r.name},        {"block", r.report.block}, {"refused", r.report.refused},
+                {"unseen", Json::array()}, {"lines", Json::array()},  {"fixes", Json::array()}};
+    add_numbers(kernel, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
+    std::vector<std::pair<std::string, unsigned>> lines;
+    for (KernelAccess const& a : r.report.accesses) {
+      kernel["lines"].push_back(page_line(a, arch, sources, pictures));
+      add_numbers(kernel, numbers_of(a));
+      if (SourceLine const at = outermost_line(sources, a); a.wavefronts && a.instruction)
+        lines.emplace_back(at.file, at.line);
+    }
+    for (KernelFix const& f : r.report.fixes)
+      for (Fix const& fix : f.fixes) {
+        kernel["fixes"].push_back(to_json(fix));
+        kernel["fixes"].back().update(Json{{"array", f.array}, {"start", f.start}, {"left_out", f.left_out}});
+      }
+    kernel["notes"] = Json::array();
+    for (FailingOperand const& f : failing_operands(r.report)) kernel["notes"].push_back(f.text);
+    kernel["listing"] = listing_of(sources, lines, [](SourceFile const& file) {
+      return Json{{"file", file.name},
+                  {"path", file.path.empty() ? Json() : Json(file.path)},
+                  {"reason", file.reason.empty() ? Json() : Json(file.reason)},
+                  {"doubt", nullptr}};
+    });
+    add_numbers(report, {{"executed", kernel["executed"]},
+                         {"wavefronts", kernel["wavefronts"]},
+                         {"ideal", kernel["ideal"]},
+                         {"excess", kernel["excess"]}});
+    report["kernels"].push_back(std::move(kernel));
+  }
+  return trace_page(report);
+}
+
+}  // namespace swizproof::command::kernel_detail

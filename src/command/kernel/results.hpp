@@ -1,0 +1,70 @@
+// Verdicts of `swizproof kernel`, and how they are written: as a table, a page, and findings.
+#pragma once
+
+#include "command/line/command.hpp"
+#include "profile/source.hpp"
+#include "report/kernel.hpp"
+#include "report/sarif.hpp"
+
+#include <swizproof/kernel/kernel.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof::command::kernel_detail {
+
+/// One kernel of one file, with one shape of block.
+struct Result {
+  std::string file{};
+  std::string part{};  ///< of a binary: `gemm.cu, sm_90a`
+  std::string name{};  ///< demangled
+  KernelReport report{};
+};
+
+/// Results, and what the reader of SASS left out, each once.
+struct Results {
+  std::vector<Result> all{};
+  std::vector<std::string> notes{};
+};
+
+struct Sums {
+  std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
+  std::size_t idle = 0;  ///< of the proved ones, those that no lane executes
+};
+
+/// The outermost line of source that the access was inlined for and that can be read, else its own.
+[[nodiscard]] SourceLine outermost_line(Sources& sources, KernelAccess const& a);
+/// Text of a line of source, where it can be read.
+[[nodiscard]] std::optional<std::string> source_text(Sources& sources, SourceLine const& at);
+
+/// Prints a kernel: its accesses, fixes, descriptors and bulk copies.
+void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
+           Style const& style);
+/// `not decided beside the cost: bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
+[[nodiscard]] std::string open_faults(std::vector<Result> const& results);
+
+/// A page as `explain` writes it.
+[[nodiscard]] std::string page_of(std::vector<std::string> const& files, std::vector<Result> const& results,
+                                  Architecture const& arch, Sources& sources);
+
+inline constexpr SarifRule kernel_rules[] = {
+    {"shared-memory-bank-conflict", "The lanes of a warp need one bank of shared memory for different words.",
+     "The message names the lanes. Pad the rows of the array, or swizzle it: swizproof find.", "error"},
+    {"shared-memory-fault", "An access to shared memory is misaligned, or lies beyond its array.",
+     "Align the array, or correct the index.", "error"},
+    {"shared-memory-data-dependent", "What an access to shared memory costs depends on loaded data.",
+     "The message has the bound for all data.", "note"},
+    {"shared-memory-not-decided", "An access to shared memory was not decided.",
+     "Give --param, --block or --shared-bytes if the reason names them.", "warning"},
+    {"shared-memory-operand",
+     "A descriptor of wgmma or tcgen05, or an address of a bulk copy, is wrong for a base of its array.",
+     "Declare the array with __align__, or round its address up.", "error"},
+    {"shared-memory-operand-not-decided", "A descriptor or an address of a bulk copy was not decided.",
+     "The message has the reason.", "warning"}};
+/// Findings for all that is not proved.
+[[nodiscard]] std::vector<SarifFinding> findings_of(std::vector<Result> const& results,
+                                                    Architecture const& arch, Sources& sources);
+
+}  // namespace swizproof::command::kernel_detail
