@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace swizproof {
 
 namespace {

@@ -3,7 +3,6 @@
 #include <swizproof/claim/obligation.hpp>
 #include <swizproof/engine/decide.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <numeric>
 

@@ -1,7 +1,6 @@
 #include <swizproof/core/gf2.hpp>
 #include <swizproof/engine/affine.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace swizproof {

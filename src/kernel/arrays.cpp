@@ -2,7 +2,6 @@
 
 #include "address_text.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace swizproof::kernel_detail {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
 namespace swizproof::kernel_detail {
 

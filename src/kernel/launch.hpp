@@ -4,7 +4,6 @@
 #include <swizproof/kernel/kernel.hpp>
 #include <swizproof/execution/warp.hpp>
 
-#include <cstdint>
 #include <string>
 
 namespace swizproof::kernel_detail {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
 
 namespace swizproof::kernel_detail {
 

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>

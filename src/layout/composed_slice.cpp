@@ -2,7 +2,6 @@
 #include "layout/functions.hpp"
 
 #include <bit>
-#include <numeric>
 
 namespace swizproof {
 

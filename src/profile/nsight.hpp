@@ -10,7 +10,6 @@
 #include <swizproof/hardware/instruction.hpp>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -4,11 +4,9 @@
 
 #include <swizproof/core/word.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <type_traits>
 #include <vector>
 

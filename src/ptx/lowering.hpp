@@ -5,7 +5,6 @@
 #include <swizproof/ptx/module.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 

@@ -2,7 +2,6 @@
 #include "text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace swizproof::sass {

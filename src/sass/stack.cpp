@@ -1,7 +1,5 @@
 #include "stack.hpp"
 
-#include <algorithm>
-
 namespace swizproof::sass {
 
 Stack::Stack(Code const& code, bool may) : used_(find(code) && may) {}

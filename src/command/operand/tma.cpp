@@ -100,13 +100,6 @@ std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
       mode);
 }
 
-/// Modes that are longer than 1: each is a dimension of a box.
-std::size_t dimensions_of(Layout const& tile) {
-  std::size_t count = 0;
-  for (std::size_t m = 0; m < tile.rank(); ++m) count += tile.shape.mode(m).product() > 1;
-  return count;
-}
-
 /// From here on the tile is the one whose elements TMA has; its text stays the user's.
 void take_recast(TmaResult& result) {
   unsigned const before = *result.map.element_bits;

@@ -18,9 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
 
 namespace swizproof::command {

@@ -21,7 +21,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <span>
 #include <sstream>
 #include <unistd.h>
 

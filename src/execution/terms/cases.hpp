@@ -4,7 +4,6 @@
 #include "arithmetic.hpp"
 #include "graph.hpp"
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>

@@ -6,8 +6,6 @@
 #include <swizproof/execution/lanes.hpp>
 #include <swizproof/execution/terms.hpp>
 
-#include <cstdint>
-
 namespace swizproof::execution {
 
 class Evaluation;

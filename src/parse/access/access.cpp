@@ -14,8 +14,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <bit>
-
 namespace swizproof {
 
 namespace {

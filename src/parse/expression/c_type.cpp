@@ -3,7 +3,6 @@
 #include <swizproof/hardware/element.hpp>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace swizproof {

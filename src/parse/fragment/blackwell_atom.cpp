@@ -6,7 +6,6 @@
 #include <swizproof/hardware/tensor_memory.hpp>
 #include <swizproof/parse/parse.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <swizproof/hardware/quad_pairs.hpp>
 #include <swizproof/parse/parse.hpp>
 
-#include <numeric>
 #include <optional>
 
 namespace swizproof {

@@ -3,7 +3,6 @@
 
 #include <swizproof/layout/bases.hpp>
 
-#include <bit>
 #include <numeric>
 
 namespace swizproof {

@@ -3,7 +3,6 @@
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
 
-#include <array>
 #include <iterator>
 #include <limits>
 #include <optional>

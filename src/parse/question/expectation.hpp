@@ -4,9 +4,7 @@
 #include <swizproof/flow/flow.hpp>
 
 #include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace swizproof {

@@ -137,13 +137,6 @@ class Scanner {
     while (from > 0 && is_space(text_[from - 1])) --from;
     return text_.substr(from, at_ - from).find('\n') != text_.npos;
   }
-  /// Passes the text up to the next ',' outside of parentheses.
-  [[nodiscard]] std::string_view take_argument() {
-    std::size_t const from = at();
-    for (int depth = 0; at_ < text_.size() && depth >= 0 && (depth > 0 || text_[at_] != ','); ++at_)
-      depth += text_[at_] == '(' ? 1 : text_[at_] == ')' ? -1 : 0;
-    return trimmed(from, at_);
-  }
   /// Position of the next `c`, or the end of the text.
   [[nodiscard]] std::size_t find(char c) const { return std::min(text_.find(c, at_), text_.size()); }
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }

@@ -1,7 +1,6 @@
 #include "records/campaigns/recomputation.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace swizproof {
 
