@@ -15,30 +15,9 @@ namespace {
 
 using program::Space;
 
-std::vector<std::string_view> words_of(std::string_view opcode) {
-  std::vector<std::string_view> parts;
-  for (std::size_t from = 0; from <= opcode.size();) {
-    std::size_t const dot = std::min(opcode.find('.', from), opcode.size());
-    parts.push_back(opcode.substr(from, dot - from));
-    from = dot + 1;
-  }
-  return parts;
-}
-
 template <std::size_t N>
 bool one_of(std::string_view word, std::string_view const (&words)[N]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
-Space state_space(Decoded const& d) {
-  for (std::string_view const p : d.parts) {
-    if (p == "shared" || p == "shared::cta") return Space::shared;
-    if (p == "global") return Space::global;
-    if (p == "const") return Space::constant;
-    if (p == "local") return Space::local;
-    if (p.starts_with("param")) return Space::param;
-  }
-  return Space::generic;
 }
 
 /// Opcodes whose steps compute the result on integers and bytes.
@@ -51,7 +30,7 @@ constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "
                                                "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
 
-Handler async_handler(Decoded const& d) {
+Handler async_handler(program::Opcode const& d) {
   if (d.has("bulk") || d.has("mbarrier")) return Handler::refused;
   if (d.has("commit_group")) return Handler::commit;
   if (d.has("wait_group") || d.has("wait_all")) return Handler::wait;
@@ -60,7 +39,7 @@ Handler async_handler(Decoded const& d) {
 }
 
 /// Bulk copies between global memory and the block's own shared memory. Their other forms have other words: multicast, im2col, gather.
-Handler bulk_handler(Decoded const& d) {
+Handler bulk_handler(program::Opcode const& d) {
   constexpr std::string_view known[] = {"cp",
                                         "async",
                                         "bulk",
@@ -99,15 +78,15 @@ bool is_asynchronous(Handler h) {
   return h == Handler::wgmma || (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 
-Handler wgmma_handler(Decoded const& d) {
+Handler wgmma_handler(program::Opcode const& d) {
   if (d.has("fence")) return Handler::wgmma_fence;
   if (d.has("commit_group")) return Handler::wgmma_commit;
   if (d.has("wait_group")) return Handler::wgmma_wait;
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
 }
 
-Handler handler_of(Decoded const& d) {
-  std::string_view const op = d.parts[0];
+Handler handler_of(program::Opcode const& d) {
+  std::string_view const op = d.name;
   if (op == "cp" && d.has("bulk")) return bulk_handler(d);
   if (d.has("shared::cluster") && op != "fence") return Handler::refused;
   if (op == "ld" || op == "ldu") return Handler::load;
@@ -133,38 +112,19 @@ Handler handler_of(Decoded const& d) {
   if (op == "fence" && d.has("mbarrier_init")) return Handler::mbarrier_fence;
   if (op == "fence" || op == "membar") return Handler::memory_fence;
   if (op == "trap") return Handler::trap;
-  if (op == "setp" && d.kind == 'f') return Handler::compare;
-  if (one_of(op, arithmetic)) return d.kind == 'f' ? Handler::real : Handler::steps;
+  if (op == "setp" && d.type.kind == 'f') return Handler::compare;
+  if (one_of(op, arithmetic)) return d.type.kind == 'f' ? Handler::real : Handler::steps;
   if (one_of(op, without_effect)) return Handler::nothing;
   return one_of(op, stepped) ? Handler::steps : Handler::refused;
 }
 
-Decoded decoded_of(std::string_view opcode) {
-  Decoded d;
-  d.parts = words_of(opcode);
-  d.space = state_space(d);
-  std::string_view const type = d.parts.back();
-  if (format_of(type) != Format::integer) d.kind = 'f';
-  if (type.size() >= 2 && (type[0] == 'b' || type[0] == 's' || type[0] == 'u') && type[1] >= '0' &&
-      type[1] <= '9')
-    d.kind = type[0];
-  for (unsigned const bits : {8U, 16U, 32U, 64U, 128U})
-    if (type.size() >= 2 && type.substr(1) == std::to_string(bits)) d.bits = bits;
-  if (type == "bf16") d.bits = 16;
-  if (type == "f16x2" || type == "bf16x2" || type == "tf32") d.bits = 32;
-  for (std::string_view const p : d.parts)
-    if (p == "v2" || p == "v4" || p == "v8") d.lanes = static_cast<unsigned>(p[1] - '0');
-  d.handler = handler_of(d);
-  d.strong = (d.handler == Handler::load || d.handler == Handler::store) &&
-             (d.has("volatile") || d.has("relaxed") || d.has("acquire") || d.has("release") || d.has("mmio"));
-  return d;
-}
-
 }  // namespace
 
-bool Decoded::has(std::string_view part) const {
-  return std::find(parts.begin(), parts.end(), part) != parts.end();
-}
+Decoded::Decoded(program::Opcode const& opcode)
+    : Opcode(opcode),
+      handler(handler_of(*this)),
+      strong((handler == Handler::load || handler == Handler::store) &&
+             (has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio"))) {}
 
 FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given)
     : module(in_module),
@@ -184,7 +144,7 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
 
 void FlowKernel::decode() {
   for (ptx::Instruction const& i : function.body)
-    decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode.text));
+    decoded.push_back(i.label != 0 ? Decoded{} : Decoded(i.opcode));
   for (Decoded const& d : decoded) {
     asynchronous = asynchronous || is_asynchronous(d.handler);
     stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||

@@ -4,13 +4,12 @@
 #include "names.hpp"
 
 #include <swizproof/program/control_flow.hpp>
+#include <swizproof/program/opcode.hpp>
 #include <swizproof/program/program.hpp>
 
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -54,16 +53,13 @@ enum class Handler : std::uint8_t {
   refused
 };
 
-struct Decoded {
+/// An opcode, and what executes it.
+struct Decoded : program::Opcode {
+  Decoded() = default;  ///< of a label
+  explicit Decoded(program::Opcode const& opcode);
   Handler handler = Handler::refused;
   bool strong =
       false;  ///< a load or store that races with weak ones alone: acquire, release, relaxed, volatile
-  std::vector<std::string_view> parts{};
-  program::Space space = program::Space::generic;
-  unsigned bits = 0;   ///< of the type: of one element of a vector
-  char kind = 0;       ///< of the type: b, u, s or f
-  unsigned lanes = 1;  ///< of .v2, .v4, .v8
-  [[nodiscard]] bool has(std::string_view part) const;
 };
 
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.

@@ -175,8 +175,9 @@ Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes)
 
 void BlockRun::load(Now const& now) {
   Decoded const& d = now.decoded;
-  unsigned const each = std::max(d.bits, 8U) / 8;
-  if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+  unsigned const each = std::max(d.type.bits, 8U) / 8;
+  if (d.type.bits == 0 || d.type.bits > 64)
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[0]};
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
@@ -190,14 +191,14 @@ void BlockRun::load(Now const& now) {
       Word value = read(now, space, at + k * each, each, lane);
       unsigned const width =
           into[k].kind == ptx::Operand::Kind::reg ? kernel_.program.widths[into[k].reg] : 0;
-      if (d.kind == 's' && width > d.bits) {
+      if (d.type.kind == 's' && width > d.type.bits) {
         Name const name =
             value.named != 0 ? names_.whole(value, 0, each, Format::integer, now.index, 's') : 0;
         if (name != 0)
           value = names_.word(names_.converted(name, Format::integer, width / 8, now.index));
         else
           value.number = static_cast<std::uint64_t>(
-              static_cast<std::int64_t>(value.number << (64 - d.bits)) >> (64 - d.bits));
+              static_cast<std::int64_t>(value.number << (64 - d.type.bits)) >> (64 - d.type.bits));
       }
       put(now, into[k], lane, value);
     }
@@ -208,8 +209,8 @@ void BlockRun::load(Now const& now) {
 
 void BlockRun::store(Now const& now) {
   Decoded const& d = now.decoded;
-  unsigned const each = std::max(d.bits, 8U) / 8;
-  if (d.bits == 0 || d.bits > 64 || d.space == Space::param)
+  unsigned const each = std::max(d.type.bits, 8U) / 8;
+  if (d.type.bits == 0 || d.type.bits > 64 || d.space == Space::param)
     refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[1]};
   auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;

@@ -105,11 +105,11 @@ void BlockRun::real(Now const& now) {
     Word result;
     std::array<Word, 3> args{};
     for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k)
-      args[k] = operand(now, now.in.operands[k + 1], lane, std::max(d.bits, 16U));
+      args[k] = operand(now, now.in.operands[k + 1], lane, std::max(d.type.bits, 16U));
     bool const all_plain = (args[0].named | args[1].named | args[2].named) == 0;
     if (bent) {
       put(now, now.in.operands[0], lane,
-          unknown(now.index, std::max(d.bits, 16U), {&args[0], &args[1], &args[2]}));
+          unknown(now.index, std::max(d.type.bits, 16U), {&args[0], &args[1], &args[2]}));
       continue;
     }
     for (unsigned part = 0; part < type.count; ++part) {
