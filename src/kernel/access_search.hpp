@@ -13,7 +13,7 @@
 
 namespace swizproof::kernel_detail {
 
-/// Rounds in which accesses are decided: first those that need few steps, then those that need an eighth of what is left, then the rest.
+/// Rounds in which accesses are decided: in the first each may take few steps, in the second an eighth of the steps left, then all.
 enum class Round : std::uint8_t { few, share, rest };
 
 /// Limits of the search, and what the cases so far have in common. Each search begins with a new one.

@@ -118,7 +118,7 @@ class AccessDecision {
     if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
     out.in_loop = search.access.loop >= 0;
-    out.open = search.why_incomplete;
+    out.lanes_reason = search.why_incomplete;
     if (complete) into.forms = search.layout.forms();
     into.waits = search.out_of_steps && search.waits();
     if (any && is_exact(kernel_.program, search.memory)) verdicts_.replay(search, all.cost, out);

@@ -1,7 +1,7 @@
-// Cases of an access in one warp: assumptions under which its addresses are known, all of which are tried.
+// Cases of an access in one warp. Each case is a set of assumptions under which the addresses are known; all cases are tried.
 //
 //   solve     one case: cost, faults and lanes, if the addresses are known in it
-//   split     tries all values of what the address is stuck at
+//   split     all values of a term without which the address is not known
 //   give up   the case is not decided, or depends on data
 #pragma once
 
@@ -22,7 +22,7 @@ struct CaseCost {
   bool reached = false;      ///< a known execution takes as many
   bool data = false;         ///< a case depends on data
   bool unknown = false;      ///< a case is not decided
-  std::string reason{};      ///< why, of both
+  std::string reason{};      ///< reason for data or unknown
   Origin guard{};            ///< of a condition that is not decided
   std::uint32_t active = 0;  ///< lanes that may execute it
   std::optional<KernelWorst> worst{};

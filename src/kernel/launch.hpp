@@ -8,7 +8,7 @@
 
 namespace swizproof::kernel_detail {
 
-/// A launch, or why there is none that can be decided.
+/// A launch, or the reason why none can be decided.
 struct DecidedLaunch {
   execution::Launch launch{};
   unsigned warps = 1;

@@ -42,7 +42,8 @@ class Origins {
   enum class Root : std::uint8_t { shared, other, mixed, none };
   /// Sets `symbol` to the variable in shared memory. An address that is shared memory in one case and another in another is `mixed`.
   [[nodiscard]] Root root_of(Id id, std::uint32_t& symbol) const;
-  /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
+  /// True for an address that a parameter points to. It is global memory: a kernel gets no pointer to another block's shared memory or to
+  /// a thread's own memory.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
 
   /// Goes on from a term to its operands but for conditions, and through loops to first values.
@@ -51,10 +52,9 @@ class Origins {
   /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
   /// before a register that may not have been written.
   Origin origin(Id term);
-  /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
+  /// The strongest origin of the leaves that make a term differ in the lanes, and of `why`. A leaf without an origin is its own.
   Origin origin_of_varying(execution::Warp& warp, Id term, Id why);
-  /// The origin of a guard that is not decided in some lanes: of what it is stuck at, or of what all of these lanes share, or of why they
-  /// differ.
+  /// The origin of a guard that is not decided in some lanes: of the term that would decide it, or of the leaves that make the lanes differ.
   Origin origin_of_guard(execution::Warp& warp, Id guard, execution::LaneTruths const& truths);
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
@@ -83,7 +83,7 @@ class Origins {
   [[nodiscard]] execution::Phi const& phi_at(Id id) const;
   [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
   [[nodiscard]] Origin find_origin(Id term) const;
-  /// Leaves because of which a term differs in the lanes.
+  /// Leaves that make a term differ in the lanes.
   void varying_leaves(execution::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
 
   program::Program const& program_;

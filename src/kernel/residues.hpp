@@ -17,7 +17,7 @@ class Residues {
   /// A case under assumptions.
   void add(ExecutedKernel const& kernel, std::vector<execution::Assumption> const& assumptions,
            unsigned wavefronts);
-  /// The most for each residue of the parameter modulo the least power of two that tells all costs apart. One entry if the parameter
+  /// Most wavefronts for each residue of the parameter modulo the least power of two that separates all costs. One entry if the parameter
   /// changes nothing; none if no parameter or more than one was assumed.
   [[nodiscard]] std::vector<unsigned> table() const;
   /// The term of the parameter.

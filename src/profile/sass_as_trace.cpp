@@ -24,7 +24,8 @@ WarpAccess<std::uint32_t> access_of(KernelLanes const& can) {
 void add(TracedInstruction& to, KernelAccess const& access, Architecture const& arch) {
   if (!to.instruction) return;
   to.at_most = std::max(to.at_most, access.wavefronts.value_or(0));
-  if (!access.lanes && to.open.empty()) to.open = access.open.empty() ? access.reason : access.open;
+  if (!access.lanes && to.open.empty())
+    to.open = access.lanes_reason.empty() ? access.reason : access.lanes_reason;
   if (!access.lanes) return;
   for (KernelLanes const& can : *access.lanes) {
     WarpAccess<std::uint32_t> const lanes = access_of(can);

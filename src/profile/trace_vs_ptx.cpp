@@ -401,7 +401,7 @@ class Comparer {
     for (KernelAccess const* a : accesses)
       if (!a->lanes)
         return fmt::format("{} line {}: {}", a->sass ? "SASS" : "PTX", a->ptx_line,
-                           a->open.empty() ? a->reason : a->open);
+                           a->lanes_reason.empty() ? a->reason : a->lanes_reason);
     return {};
   }
   [[nodiscard]] std::string not_modelled() const {

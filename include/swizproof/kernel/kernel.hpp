@@ -3,7 +3,7 @@
 //   PTX  -->  terms (execution/terms.hpp)  -->  each warp's lanes (execution/warp.hpp)  -->  the cost model (hardware/bank.hpp)
 //
 // Addresses that differ by a whole number of an access's units cost the same, since banks and words rotate together
-// (tests/unit/kernel/decide_test.cpp, KernelCost.IsTheSameAfterRotation): so a part that all lanes share drops out. A lane that is
+// (KernelCost.IsTheSameAfterRotation): so a part that all lanes share drops out. A lane that is
 // switched off never adds wavefronts (KernelCost.GrowsWithTheLanes): where a guard is not decided the lanes stay on, and the
 // result is what the access costs at most.
 #pragma once
@@ -120,10 +120,9 @@ struct KernelAccess {
   std::string
       bounds_reason{};  ///< why `in_bounds` is not known, if an execution exists and the addresses have a cost model
   std::optional<KernelFunction> function{};  ///< if the bound differs with the low bits of one parameter
-  /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known, and `reason` or
-  /// `open` says why.
+  /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known.
   std::optional<std::vector<KernelLanes>> lanes{};
-  std::string open{};
+  std::string lanes_reason{};  ///< why `lanes` are not all known; empty if `reason` has it
   std::optional<KernelPlace>
       place{};  ///< with KernelOptions::lanes, if the addresses are known but for a part that all lanes share
   bool in_loop = false;  ///< of the kernel: one instruction of it may be several of SASS
@@ -188,7 +187,7 @@ struct KernelReport {
                                KernelOptions const& options);
 
 /// Decides every access of an entry or a function. Throws Disagreement if a replay costs more than was proved. Checked by
-/// tests/unit/kernel/decide_test.cpp and tests/reference/kernel.py.
+/// tests/unit/kernel and tests/reference/kernel.py.
 [[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
                                          KernelOptions const& options);
 
