@@ -27,99 +27,46 @@ bool is_taken(std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-}  // namespace
-
-bool MappingParser::at_declaration() {
-  std::size_t const from = in_.at();
-  bool found = false;
-  while (take_storage(in_)) found = found || in_.text(from, in_.at_end_of_token()).ends_with("__shared__");
-  found = found || in_.looking_at_name("alignas") || in_.looking_at_name("__align__");
-  if (!found) {
-    bool const integer = take_c_type(in_).has_value() || !take_c_name(in_).empty();
-    found = integer && !take_c_name(in_).empty() && in_.looking_at("[");
-  }
-  in_.back_to(from);
-  return found;
-}
-
 /// `alignas(16)`, `alignas(float4)`, `__align__(16)`: the bytes, if one comes next.
-std::optional<std::uint64_t> MappingParser::alignment() {
-  std::size_t const from = in_.at();
-  if (!in_.take_word("alignas") && !in_.take_word("__align__")) return std::nullopt;
-  in_.expect("(", "of the alignment");
-  std::optional<CType> const type = take_c_type(in_);
-  std::int64_t const bytes = type ? type->alignment : layouts_.constant();
-  in_.expect(")", "of the alignment");
+std::optional<std::uint64_t> alignment(Scanner& in, LayoutParser& layouts) {
+  std::size_t const from = in.at();
+  if (!in.take_word("alignas") && !in.take_word("__align__")) return std::nullopt;
+  in.expect("(", "of the alignment");
+  std::optional<CType> const type = take_c_type(in);
+  std::int64_t const bytes = type ? type->alignment : layouts.constant();
+  in.expect(")", "of the alignment");
   if (bytes < 1 || bytes > static_cast<std::int64_t>(largest_alignment) ||
       !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
-    in_.fail("an alignment is a power of two up to 2^20", from, in_.at() - from);
+    in.fail("an alignment is a power of two up to 2^20", from, in.at() - from);
   return static_cast<std::uint64_t>(bytes);
 }
 
 /// The element's type; of a name that is none, the elements of --element.
-CType MappingParser::declared_type() {
-  std::size_t const from = in_.at();
-  std::optional<CType> type = take_c_type(in_);
+CType declared_type(Scanner& in, MappingOptions const& options) {
+  std::size_t const from = in.at();
+  std::optional<CType> type = take_c_type(in);
   if (!type) {
-    std::string const name(take_c_name(in_));
-    if (name.empty()) in_.fail_here("expected the type of the array's elements");
-    if (!options_.element_bits || *options_.element_bits % 8 != 0)
-      in_.fail("the size of '" + name + "' is not known", from, name.size(),
-               "--element says it, such as --element f16");
-    unsigned const bytes = *options_.element_bits / 8;
+    std::string const name(take_c_name(in));
+    if (name.empty()) in.fail_here("expected the type of the array's elements");
+    if (!options.element_bits || *options.element_bits % 8 != 0)
+      in.fail("the size of '" + name + "' is not known", from, name.size(),
+              "--element says it, such as --element f16");
+    unsigned const bytes = *options.element_bits / 8;
     type = CType{name, bytes, bytes};
   }
   if (!std::has_single_bit(type->bytes) || type->bytes > 16)
-    in_.fail(type->name + " has " + std::to_string(type->bytes) + " bytes, and no instruction moves so many",
-             from, in_.at_end_of_token() - from, "declare scalars with one extent more: float a[64][3]");
+    in.fail(type->name + " has " + std::to_string(type->bytes) + " bytes, and no instruction moves so many",
+            from, in.at_end_of_token() - from, "declare scalars with one extent more: float a[64][3]");
   return *type;
 }
 
-/// One array of one to four extents. Its layout has row-major strides.
-Mapping MappingParser::declaration() {
-  DeclaredArray array;
-  std::optional<std::uint64_t> aligned;
-  auto const specifiers = [&] {
-    for (bool again = true; again;) {
-      again = take_storage(in_);
-      if (auto const bytes = alignment()) aligned = std::max(aligned.value_or(1), *bytes), again = true;
-    }
-  };
-  specifiers();
-  CType const type = declared_type();
-  specifiers();
-  std::size_t const at_name = in_.at();
-  array.name = take_c_name(in_);
-  if (array.name.empty()) in_.fail_here("expected the name of the array");
-  if (is_taken(array.name))
-    in_.fail("'" + array.name + "' has a meaning in ACCESS", at_name, array.name.size(), "rename the array");
-  std::size_t const at_extents = in_.at();
-  while (in_.take("[")) {
-    if (in_.looking_at("]"))
-      in_.fail_here("the array has no extent here", "write the extent that the kernel uses");
-    array.extents.push_back(layouts_.constant());
-    in_.expect("]", "after the extent");
-  }
-  if (array.extents.empty() || array.extents.size() > most_extents)
-    in_.fail("an array has one to four extents", at_extents, in_.at_end_of_token() - at_extents,
-             "half a[64][72]");
-  if (in_.looking_at("=") || in_.looking_at("{") || in_.looking_at(","))
-    in_.fail_here("a declaration is of one array without a value");
-  array.type = type.name;
-  array.element_bytes = type.bytes;
-  array.has_alignas = aligned.has_value();
-  array.alignment = std::max<std::uint64_t>(aligned.value_or(1), type.alignment);
-  return array_mapping(std::move(array), type, at_extents);
-}
-
-Mapping MappingParser::array_mapping(DeclaredArray array, CType const& type, std::size_t at) {
+Mapping array_mapping(Scanner& in, DeclaredArray array, CType const& type, std::size_t at) {
   std::vector<IntTuple> shape, stride;
   std::int64_t step = 1;
   for (std::size_t i = array.extents.size(); i-- > 0;) {
     std::int64_t const extent = array.extents[i];
     if (extent < 1 || __builtin_mul_overflow(step, extent, &step) || step > std::int64_t{1} << 31)
-      in_.fail("the extents are from 1 on, and their product is at most 2^31", at,
-               in_.at_end_of_token() - at);
+      in.fail("the extents are from 1 on, and their product is at most 2^31", at, in.at_end_of_token() - at);
     shape.insert(shape.begin(), IntTuple(extent, false));
     stride.insert(stride.begin(), IntTuple(step / extent, false));
   }
@@ -131,6 +78,58 @@ Mapping MappingParser::array_mapping(DeclaredArray array, CType const& type, std
     map.notes.push_back("alignas: every base is a multiple of " + std::to_string(array.alignment) + " bytes");
   map.array = std::move(array);
   return map;
+}
+
+}  // namespace
+
+bool at_declaration(Scanner& in) {
+  std::size_t const from = in.at();
+  bool found = false;
+  while (take_storage(in)) found = found || in.text(from, in.at_end_of_token()).ends_with("__shared__");
+  found = found || in.looking_at_name("alignas") || in.looking_at_name("__align__");
+  if (!found) {
+    bool const integer = take_c_type(in).has_value() || !take_c_name(in).empty();
+    found = integer && !take_c_name(in).empty() && in.looking_at("[");
+  }
+  in.back_to(from);
+  return found;
+}
+
+Mapping parse_declaration(Scanner& in, LayoutParser& layouts, MappingOptions const& options) {
+  DeclaredArray array;
+  std::optional<std::uint64_t> aligned;
+  auto const specifiers = [&] {
+    for (bool again = true; again;) {
+      again = take_storage(in);
+      if (auto const bytes = alignment(in, layouts))
+        aligned = std::max(aligned.value_or(1), *bytes), again = true;
+    }
+  };
+  specifiers();
+  CType const type = declared_type(in, options);
+  specifiers();
+  std::size_t const at_name = in.at();
+  array.name = take_c_name(in);
+  if (array.name.empty()) in.fail_here("expected the name of the array");
+  if (is_taken(array.name))
+    in.fail("'" + array.name + "' has a meaning in ACCESS", at_name, array.name.size(), "rename the array");
+  std::size_t const at_extents = in.at();
+  while (in.take("[")) {
+    if (in.looking_at("]"))
+      in.fail_here("the array has no extent here", "write the extent that the kernel uses");
+    array.extents.push_back(layouts.constant());
+    in.expect("]", "after the extent");
+  }
+  if (array.extents.empty() || array.extents.size() > most_extents)
+    in.fail("an array has one to four extents", at_extents, in.at_end_of_token() - at_extents,
+            "half a[64][72]");
+  if (in.looking_at("=") || in.looking_at("{") || in.looking_at(","))
+    in.fail_here("a declaration is of one array without a value");
+  array.type = type.name;
+  array.element_bytes = type.bytes;
+  array.has_alignas = aligned.has_value();
+  array.alignment = std::max<std::uint64_t>(aligned.value_or(1), type.alignment);
+  return array_mapping(in, std::move(array), type, at_extents);
 }
 
 }  // namespace swizproof

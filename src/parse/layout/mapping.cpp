@@ -11,19 +11,129 @@
 
 namespace swizproof {
 
+namespace {
+
+/// The numbers in angle brackets, if there are any: `<2>`, and units as `<16b,f32>`.
+std::vector<std::int64_t> numbers(Scanner& in, std::string_view name) {
+  std::vector<std::int64_t> all;
+  if (!in.take("<")) return all;
+  bool const units = name == "recast_layout";
+  do {
+    std::size_t const at = in.at();
+    if (units && in.at_letter()) {
+      all.push_back(parse_element_here(in).bits);
+      continue;
+    }
+    std::int64_t const n = in.take_integer("a number");
+    if (n < 0 || n > 1 << 20) in.fail("numbers in <> are from 0 to 2^20", at, in.at() - at);
+    if (units) (void)in.take("b");
+    all.push_back(n);
+  } while (in.take(","));
+  in.expect(">", "after the numbers of " + std::string(name));
+  return all;
+}
+
+/// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
+void take_latex(Scanner& in) {
+  if (!in.take("%")) return;
+  in.expect("Layout", "of print_latex");
+  std::size_t const colon = in.find(':');
+  std::string_view const label = in.trimmed(in.at(), colon);
+  static constexpr std::string_view labels[] = {"", "S TV", "D TV", "A", "B", "C", "TV"};
+  if (std::find(std::begin(labels), std::end(labels), label) == std::end(labels))
+    in.fail_here("expected ':' of the line that print_latex begins with");
+  in.back_to(colon);
+  in.expect(":", "after Layout");
+}
+
+/// f o offset o g o offset o ... : every second stage is a number, the last one is a function. Behind a
+/// pointer an offset may come first. A swizzle right before a layout is `composition(swizzle, layout)`: its offset is _0.
+void check_order(Scanner& in, Chain& chain) {
+  auto& stages = chain.map.on_elements;
+  if (!chain.flagged && !chain.bound && stages.size() == 2 && std::holds_alternative<Swizzle>(stages[0]) &&
+      std::holds_alternative<Layout>(stages[1])) {
+    stages.insert(stages.begin() + 1, Displacement{});
+    chain.places.insert(chain.places.begin() + 1, chain.places[1]);
+  }
+  bool const shifted =
+      (chain.flagged || chain.bound) && !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
+  std::size_t const count = stages.size(), first = shifted ? 1 : 0;
+  if (chain.flagged && (count != first + 1 || chain.map.domain() == nullptr))
+    in.fail_here("smem_ptr[..](unset) must be followed by one layout");
+  for (std::size_t i = 0; i < count; ++i) {
+    bool const number = std::holds_alternative<Displacement>(stages[i]);
+    if (number != ((i + first) % 2 == 1))
+      in.fail(
+          number ? "a layout or swizzle must stand here, not a number" : "an offset is missing before this",
+          chain.places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
+  }
+  if ((count + first) % 2 == 0 && count != 0) in.fail_here("a layout is missing after the offset");
+}
+
+/// Final step of every Mapping: applies --element and adds notes.
+void finish(Scanner& in, MappingOptions const& options, std::vector<std::string>& notes, Mapping& map) {
+  if (options.element_bits) {
+    if (map.element_bits && map.element_bits != options.element_bits)
+      in.fail("--element says " + std::to_string(*options.element_bits) + " bits, the layout says " +
+                  std::to_string(*map.element_bits),
+              0, 1);
+    map.element_bits = options.element_bits;
+  }
+  if (!map.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
+    map.on_bytes = std::exchange(map.on_elements, {});
+  if (auto const index = index_below_zero(map))
+    in.fail("a layout in " + map.text + " is evaluated at its index " + std::to_string(*index) +
+                ", and indices begin with 0",
+            0, in.text_size());
+  for (std::string& note : notes)
+    if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
+      map.notes.push_back(std::move(note));
+  if (auto unit = note_of_unit(map))
+    map.notes.push_back(std::move(*unit));
+  else if (auto note = note_of_lost_flag(map))
+    map.notes.push_back(std::move(*note));
+}
+
+/// Names of the variables of a function: `x`, `row, col`.
+std::vector<std::string> take_variables(Scanner& in) {
+  std::vector<std::string> variables;
+  do {
+    std::size_t const at = in.at();
+    std::string const name(in.take_name());
+    if (name.empty() || is_digit(name[0])) in.fail_here("expected the name of the variable");
+    if (std::find(variables.begin(), variables.end(), name) != variables.end())
+      in.fail("there are two variables of this name", at, name.size());
+    if (variables.size() == 8) in.fail("more than 8 variables", at, name.size());
+    variables.push_back(name);
+  } while (in.take(","));
+  return variables;
+}
+
+}  // namespace
+
+void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from) {
+  auto& stages = chain.map.on_elements;
+  if (chain.flagged || stages.size() != 1 || !std::holds_alternative<Swizzle>(stages[0]))
+    in.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from, in.at() - from);
+  chain.flagged = true;
+  chain.map.element_bits = bits;
+  chain.map.on_bytes = std::exchange(stages, {});
+  chain.places.clear();
+}
+
 // The whole text
 
 Value MappingParser::parse() {
-  take_latex();
+  take_latex(in_);
   Value value;
   for (bool more = true; more;) {
     std::size_t const from = in_.at();
     std::string name = take_declaration();
     if (in_.done()) in_.fail_here("a layout is missing");
-    if (take_definition(name) || take_tiled(name)) continue;
+    if (take_definition(name) || views_.take_tiled(name)) continue;
     bool const typed = name.empty() && at_type();
     value = line();
-    if (typed) name = take_declared_name();
+    if (typed) name = take_declared_name(in_);
     more = in_.take(";") && !name.empty() && !in_.done();
     if (more) define(name, std::move(value), from);
   }
@@ -35,7 +145,7 @@ Value MappingParser::parse() {
     in_.fail_here("unexpected text after the layout",
                   on_layout ? "a swizzle goes on a layout with an o: Sw<3,3,3> o (64,64):(64,1)" : "");
   }
-  if (map != nullptr) finish(*map);
+  if (map != nullptr) finish(in_, options_, notes_, *map);
   return value;
 }
 
@@ -54,46 +164,9 @@ Mapping MappingParser::parse_mapping() {
 }
 
 Swizzle MappingParser::parse_swizzle() {
-  Swizzle const s = swizzle();
+  Swizzle const s = parts_.swizzle();
   if (!in_.done()) in_.fail_here("unexpected text after the swizzle");
   return s;
-}
-
-/// Final step of every Mapping: applies --element and adds notes.
-void MappingParser::finish(Mapping& map) {
-  if (options_.element_bits) {
-    if (map.element_bits && map.element_bits != options_.element_bits)
-      in_.fail("--element says " + std::to_string(*options_.element_bits) + " bits, the layout says " +
-                   std::to_string(*map.element_bits),
-               0, 1);
-    map.element_bits = options_.element_bits;
-  }
-  if (!map.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
-    map.on_bytes = std::exchange(map.on_elements, {});
-  if (auto const index = index_below_zero(map))
-    in_.fail("a layout in " + map.text + " is evaluated at its index " + std::to_string(*index) +
-                 ", and indices begin with 0",
-             0, in_.text_size());
-  for (std::string& note : notes_)
-    if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
-      map.notes.push_back(std::move(note));
-  if (auto unit = note_of_unit(map))
-    map.notes.push_back(std::move(*unit));
-  else if (auto note = note_of_lost_flag(map))
-    map.notes.push_back(std::move(*note));
-}
-
-/// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
-void MappingParser::take_latex() {
-  if (!in_.take("%")) return;
-  in_.expect("Layout", "of print_latex");
-  std::size_t const colon = in_.find(':');
-  std::string_view const label = in_.trimmed(in_.at(), colon);
-  static constexpr std::string_view labels[] = {"", "S TV", "D TV", "A", "B", "C", "TV"};
-  if (std::find(std::begin(labels), std::end(labels), label) == std::end(labels))
-    in_.fail_here("expected ':' of the line that print_latex begins with");
-  in_.back_to(colon);
-  in_.expect(":", "after Layout");
 }
 
 Value MappingParser::line() {
@@ -106,10 +179,10 @@ Value MappingParser::line() {
   if (auto known = defined()) return std::move(*known);
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("#") || in_.looking_at("!") || at_gluon(in_)) return parse_triton(in_, options_);
-  if (in_.looking_at("ArithTuple")) return coordinates();
+  if (in_.looking_at("ArithTuple")) return coordinates(in_, layouts_);
   if (at_kernel_language(in_)) return parse_kernel_language(in_, options_);
-  if (at_declaration()) return declaration();
-  if (auto part = method_view()) return std::move(*part);
+  if (at_declaration(in_)) return parse_declaration(in_, layouts_, options_);
+  if (auto part = views_.method_view()) return std::move(*part);
   refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
@@ -122,7 +195,7 @@ Value MappingParser::line() {
           "the tile's index is counted in the order of Tiler_MN, as CuTe's get_layoutS_TV() does");
     return mapping(copy.layout_s_tv);
   }
-  if (std::optional<Pointer> const bound = pointer()) return tensor(*bound);
+  if (std::optional<Pointer> const bound = parts_.pointer()) return tensor(*bound);
   return composition();
 }
 
@@ -131,16 +204,7 @@ Mapping MappingParser::function() {
   std::size_t const from = in_.at();
   (void)in_.take("fn");
   in_.expect("(", "after fn: fn(x) = expression");
-  std::vector<std::string> variables;
-  do {
-    std::size_t const at = in_.at();
-    std::string const name(in_.take_name());
-    if (name.empty() || is_digit(name[0])) in_.fail_here("expected the name of the variable");
-    if (std::find(variables.begin(), variables.end(), name) != variables.end())
-      in_.fail("there are two variables of this name", at, name.size());
-    if (variables.size() == 8) in_.fail("more than 8 variables", at, name.size());
-    variables.push_back(name);
-  } while (in_.take(","));
+  std::vector<std::string> const variables = take_variables(in_);
   in_.expect(")", variables.size() == 1 ? "after the variable" : "after the variables");
   std::size_t const after_variables = in_.at();
   (void)in_.take("=");  // fn(x) = {...} or fn(x) {...}
@@ -183,7 +247,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
   std::optional<unsigned> bits;
   std::string flag;
   if (in_.take("smem_ptr")) {
-    bits = pointer_bits();
+    bits = parts_.pointer_bits();
     in_.expect("(unset)", "of the pointer");
     if (!in_.take_joint()) in_.fail_here("expected ' o ' and a layout after the pointer");
     flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
@@ -215,7 +279,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
 /// f o offset o g o offset o ...; a call alone may also give an integer or a coordinate map.
 Value MappingParser::composition() {
   Chain chain;
-  if (at_call()) {
+  if (at_call(in_)) {
     std::size_t const from = in_.at();
     Value value = call();
     if (!in_.looking_at_joint()) return value;
@@ -229,7 +293,7 @@ Value MappingParser::composition() {
 Value MappingParser::rest_of(Chain chain) {
   while (in_.take_joint())
     if (!take_flag(chain)) add_stage(chain);
-  check_order(chain);
+  check_order(in_, chain);
   Mapping& map = chain.map;
   if (Layout const* layout = map.domain(); layout != nullptr && layout->stride.has_basis()) {
     if (map.on_elements.size() != 1 || chain.flagged || chain.bound)
@@ -242,7 +306,7 @@ Value MappingParser::rest_of(Chain chain) {
 }
 
 void MappingParser::add_stage(Chain& chain) {
-  bool const calls = at_call();
+  bool const calls = at_call(in_);
   std::size_t const from = in_.at();
   if (calls) return add_value(chain, call(), from);
   std::vector<Stage>& stages = chain.map.on_elements;
@@ -250,16 +314,16 @@ void MappingParser::add_stage(Chain& chain) {
   bool const may_be_offset =
       (stages.size() + (shifted ? 1 : 0)) % 2 == 1 || (stages.empty() && (chain.flagged || chain.bound));
   chain.places.push_back(from);
-  if (at_swizzle()) {
-    stages.emplace_back(swizzle());
-    if (swizzle_bits_) chain.map.element_bits = swizzle_bits_;
+  if (parts_.at_swizzle()) {
+    stages.emplace_back(parts_.swizzle());
+    if (parts_.swizzle_bits()) chain.map.element_bits = parts_.swizzle_bits();
   } else if (in_.looking_at("M_")) {
-    stages.emplace_back(mixed_bits());
+    stages.emplace_back(parts_.mixed_bits());
   } else if (layouts_.at_layout_type()) {
     stages.emplace_back(layouts_.layout_type());
   } else {
     bool const named = in_.at_letter();
-    if (named && !layouts_.at_named_number()) fail_at_name();
+    if (named && !layouts_.at_named_number()) fail_at_name(in_);
     IntTuple shape = layouts_.shape();
     if (in_.take(":")) {
       stages.emplace_back(layouts_.layout(std::move(shape), from));
@@ -271,7 +335,7 @@ void MappingParser::add_stage(Chain& chain) {
                    "), and LayoutRight for rows that are contiguous");
     if (!may_be_offset || shape.is_tuple)
       in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
-    stages.emplace_back(displacement(shape.value, shape.is_static, from));
+    stages.emplace_back(parts_.displacement(shape.value, shape.is_static, from));
   }
 }
 
@@ -298,158 +362,22 @@ void MappingParser::add_value(Chain& chain, Value value, std::size_t from) {
   }
 }
 
-/// f o offset o g o offset o ... : every second stage is a number, the last one is a function. Behind a
-/// pointer an offset may come first. A swizzle right before a layout is `composition(swizzle, layout)`: its offset is _0.
-void MappingParser::check_order(Chain& chain) {
-  auto& stages = chain.map.on_elements;
-  if (!chain.flagged && !chain.bound && stages.size() == 2 && std::holds_alternative<Swizzle>(stages[0]) &&
-      std::holds_alternative<Layout>(stages[1])) {
-    stages.insert(stages.begin() + 1, Displacement{});
-    chain.places.insert(chain.places.begin() + 1, chain.places[1]);
-  }
-  bool const shifted =
-      (chain.flagged || chain.bound) && !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
-  std::size_t const count = stages.size(), first = shifted ? 1 : 0;
-  if (chain.flagged && (count != first + 1 || chain.map.domain() == nullptr))
-    in_.fail_here("smem_ptr[..](unset) must be followed by one layout");
-  for (std::size_t i = 0; i < count; ++i) {
-    bool const number = std::holds_alternative<Displacement>(stages[i]);
-    if (number != ((i + first) % 2 == 1))
-      in_.fail(
-          number ? "a layout or swizzle must stand here, not a number" : "an offset is missing before this",
-          chain.places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
-  }
-  if ((count + first) % 2 == 0 && count != 0) in_.fail_here("a layout is missing after the offset");
-}
-
-// Parts
-
-Swizzle MappingParser::swizzle() {
-  if (!at_swizzle()) in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
-  std::size_t const from = in_.at();
-  std::string_view const name = in_.take_name();
-  if (auto const made = mojo_swizzle(name)) return valid(*made, from);
-  bool const call = name != "Sw" && name != "S" && in_.take("(");  // Swizzle(3,4,3), make_swizzle(3,4,3)
-  if (!call) in_.expect("<", "of the swizzle");
-  auto const field = [&](std::string_view what) {
-    std::size_t const at = in_.at();
-    if (in_.at_letter()) layouts_.fail_at_name();
-    std::int64_t const value = in_.take_integer(std::string(what) + " of the swizzle");
-    if (value < -64 || value > 64) in_.fail(std::string(what) + " is out of range", at, in_.at() - at);
-    return static_cast<int>(value);
-  };
-  Swizzle s;
-  s.bits = field("bits");
-  in_.expect(",", "after bits");
-  s.base = field("base");
-  // CuTe's template has a default: SShift = BBits.
-  if (bool const by_default = name == "Swizzle" && !call && in_.looking_at(">"); by_default) {
-    s.shift = s.bits;
-  } else {
-    in_.expect(",", "after base: a swizzle has three parameters");
-    s.shift = field("shift");
-  }
-  in_.expect(call ? ")" : ">", "to close the swizzle");
-  if (!call && name == "Swizzle") in_.skip_braces();
-  return valid(s, from);
-}
-
-Swizzle MappingParser::valid(Swizzle s, std::size_t from) {
-  if (s.error() != SwizzleError::none)
-    in_.fail("not a valid swizzle: " + std::string(explain(s.error())), from, in_.at() - from);
-  return s;
-}
-
-Displacement MappingParser::displacement(std::int64_t value, bool is_static, std::size_t from) {
-  constexpr std::int64_t most = std::int64_t{1} << 56;
-  if (value > most || value < -most)
-    in_.fail("the offset reaches further than 2^56 elements", from, in_.trimmed(from, in_.at()).size());
-  return {value, is_static};
-}
-
-/// M_128|(64&64)=192: static bits, dynamic bits and their mask, and the value, which counts.
-Displacement MappingParser::mixed_bits() {
-  std::size_t const from = in_.at();
-  auto const part = [&](std::string_view what) {
-    std::size_t const at = in_.at();
-    std::int64_t const value = in_.take_integer(what);
-    if (value < 0 || value > 0xffffffffLL) in_.fail("mixed bits have 32 bits", at, in_.at() - at);
-    return static_cast<std::uint32_t>(value);
-  };
-  (void)in_.take("M_");
-  std::uint32_t const known = part("the static bits");
-  in_.expect("|(", "of the mixed bits");
-  std::uint32_t const dynamic = part("the dynamic bits");
-  in_.expect("&", "of the mixed bits");
-  std::uint32_t const mask = part("the mask");
-  in_.expect(")=", "of the mixed bits");
-  std::uint32_t const value = part("the value");
-  if ((known | (dynamic & mask)) != value || (known & mask) != 0 || mask == 0)
-    in_.fail("these mixed bits contradict themselves: M_s|(d&m)=v says v = s | (d & m), s & m = 0, m > 0",
-             from, in_.at() - from);
-  return {value, false, mask};
-}
-
-/// The bits of an element behind a pointer's name: `[16b]`, or `_16b` until CUTLASS 3.2.
-unsigned MappingParser::pointer_bits() {
-  bool const old = in_.take("_");
-  if (!old) in_.expect("[", "of the pointer's element size");
-  std::size_t const at = in_.at();
-  std::int64_t const bits = in_.take_integer("the element size in bits");
-  if (bits < 1 || bits > 128 || !std::has_single_bit(static_cast<std::uint64_t>(bits)))
-    in_.fail("element sizes are powers of two from 1 to 128 bits", at, in_.at() - at);
-  in_.expect("b", "after the element size");
-  if (!old) in_.expect("]", "after the element size");
-  return static_cast<unsigned>(bits);
-}
-
 /// smem_ptr[16b](unset), and the spelling of CUTLASS 3.0 to 3.2: smem_ptr_16b(unset).
 bool MappingParser::take_flag(Chain& chain) {
   std::size_t const from = in_.at();
   if (in_.looking_at("smem_sparse")) in_.fail_here("sparse pointers are not supported");
   if (!in_.take("smem_ptr")) return false;
-  unsigned const bits = pointer_bits();
+  unsigned const bits = parts_.pointer_bits();
   in_.expect("(unset)", "of the pointer");
-  flag(chain, bits, from);
+  flag(in_, chain, bits, from);
   return true;
-}
-
-/// From here on the swizzle that was read acts on bytes, and elements have as many bits.
-void MappingParser::flag(Chain& chain, unsigned bits, std::size_t from) {
-  auto& stages = chain.map.on_elements;
-  if (chain.flagged || stages.size() != 1 || !std::holds_alternative<Swizzle>(stages[0]))
-    in_.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from, in_.at() - from);
-  chain.flagged = true;
-  chain.map.element_bits = bits;
-  chain.map.on_bytes = std::exchange(stages, {});
-  chain.places.clear();
 }
 
 // Calls
 
-/// The numbers in angle brackets, if there are any: `<2>`, and units as `<16b,f32>`.
-std::vector<std::int64_t> MappingParser::numbers(std::string_view name) {
-  std::vector<std::int64_t> all;
-  if (!in_.take("<")) return all;
-  bool const units = name == "recast_layout";
-  do {
-    std::size_t const at = in_.at();
-    if (units && in_.at_letter()) {
-      all.push_back(parse_element_here(in_).bits);
-      continue;
-    }
-    std::int64_t const n = in_.take_integer("a number");
-    if (n < 0 || n > 1 << 20) in_.fail("numbers in <> are from 0 to 2^20", at, in_.at() - at);
-    if (units) (void)in_.take("b");
-    all.push_back(n);
-  } while (in_.take(","));
-  in_.expect(">", "after the numbers of " + std::string(name));
-  return all;
-}
-
 /// name<numbers>(arguments).
 Value MappingParser::call() {
-  if (is_view(in_.peek_name())) return view();
+  if (is_view(in_.peek_name())) return views_.view();
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
   Call call;
@@ -457,17 +385,17 @@ Value MappingParser::call() {
   std::optional<Order> major;
   if (call.name == "Layout") {
     call.name = "make_layout";
-    if (in_.take(".")) major = mojo_order();
+    if (in_.take(".")) major = mojo_order(in_);
   } else if (call.name == "slice_") {
     call.name = "slice";
   }
-  call.numbers = numbers(call.name);
+  call.numbers = numbers(in_, call.name);
   in_.expect("(", "of the arguments of " + std::string(call.name));
   bool const outside = layouts_.reads_all_static();
   (void)layouts_.read_all_static(outside || !options_.keep_dynamic);
   do {
-    if (!call.arguments.empty() && take_modes(call)) continue;
-    take_keyword(call.name, call.arguments.size());
+    if (!call.arguments.empty() && take_modes(in_, call)) continue;
+    take_keyword(in_, call.name, call.arguments.size());
     call.arguments.push_back(argument());
   } while (in_.take_comma(')'));
   (void)layouts_.read_all_static(outside);
@@ -491,7 +419,7 @@ Value MappingParser::call() {
 /// A word inside a tiler.
 Tiler MappingParser::call_in_tiler() {
   std::size_t const from = in_.at();
-  if (!at_call()) {
+  if (!at_call(in_)) {
     std::vector<std::string> const known = algebra_names();
     std::string const hint = did_you_mean(in_.peek_name(), known);
     if (hint.empty()) layouts_.fail_at_name();
@@ -525,14 +453,14 @@ Argument MappingParser::argument() {
   if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
   if (in_.looking_at_name("decltype")) return here(inside_decltype());
   if (auto known = defined()) return here(std::move(*known));
-  if (at_swizzle() || at_call() || in_.looking_at("M_")) return here(composition());
+  if (parts_.at_swizzle() || at_call(in_) || in_.looking_at("M_")) return here(composition());
   if (in_.at_letter() && !layouts_.at_named_number() && !layouts_.at_layout_type()) {
     std::string const hint = did_you_mean(in_.peek_name(), algebra_names());
     std::size_t const at = in_.at();
     std::string_view const name = in_.take_name();
     if (!hint.empty()) in_.fail("unknown name '" + std::string(name) + "'", at, name.size(), hint);
     in_.back_to(at);
-    fail_at_name();
+    fail_at_name(in_);
   }
   Tiler tiler = layouts_.tiler();
   if (!in_.looking_at_joint()) return here(std::move(tiler));

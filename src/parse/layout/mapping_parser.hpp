@@ -1,6 +1,7 @@
 // LAYOUT in all its forms: what CuTe prints, CuTe's algebra, atoms by name, functions.
 //
 //   mapping.cpp         the whole text; compositions f o offset o g; flags; calls
+//   part.cpp            swizzles and offsets
 //   pointer.cpp         tensors: bound pointers and coordinates before a layout
 //   algebra.cpp         composition(L, L) and its kin
 //   atom.cpp            tma:..., gmma:..., umma:...
@@ -17,6 +18,7 @@
 
 #include "parse/expression/c_type.hpp"
 #include "parse/layout/layout_parser.hpp"
+#include "parse/layout/part_parser.hpp"
 
 #include <swizproof/layout/composed.hpp>
 
@@ -96,6 +98,71 @@ struct Call {
 /// Passes the table that follows a printed layout or tensor, if the rest of the text is one.
 void skip_table(Scanner& in, Mapping const& map, bool of_tensor);
 
+/// True before an array of C.
+[[nodiscard]] bool at_declaration(Scanner& in);
+/// An array of one to four extents, `alignas(16) __shared__ half a[64][72];`. Its layout has row-major strides.
+[[nodiscard]] Mapping parse_declaration(Scanner& in, LayoutParser& layouts, MappingOptions const& options);
+/// ArithTuple(_0,_0) o layout: a coordinate map and the coordinate at which it starts.
+[[nodiscard]] Value coordinates(Scanner& in, LayoutParser& layouts);
+
+/// `l{}` and `l` before a semicolon, behind the type of a layout: `static constexpr Layout<Shape<_8,_64>> l{};`. Returns the name.
+[[nodiscard]] std::string take_declared_name(Scanner& in);
+/// At a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
+[[nodiscard]] bool at_call(Scanner& in);
+/// `stride=` of `cute.make_layout((8,64), stride=(64,1))`, where it names the argument that stands there.
+void take_keyword(Scanner& in, std::string_view function, std::size_t position);
+/// CuTe DSL's `mode=[0, 2]` of get and select, as the numbers in <> that C++ writes. False at another argument.
+[[nodiscard]] bool take_modes(Scanner& in, Call& call);
+/// `row_major` or `col_major` of Mojo's `Layout.row_major(8, 64)`.
+[[nodiscard]] Order mojo_order(Scanner& in);
+/// Says what a name is that is no layout.
+[[noreturn]] void fail_at_name(Scanner& in);
+
+/// Stages as they are read, and where each of map.on_elements begins.
+struct Chain {
+  Mapping map{};
+  std::vector<std::size_t> places{};
+  bool flagged = false;  ///< smem_ptr[..](unset) has come
+  bool bound = false;    ///< a pointer precedes it
+};
+/// From here on the swizzle that was read acts on bytes, and elements have as many bits.
+void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from);
+
+/// A TiledMMA or TiledCopy, and the thread that get_slice() took of it.
+struct Tiled {
+  std::string block;
+  std::optional<std::int64_t> thread{};
+  std::size_t at = 0;  ///< where the last use of it stands
+  std::size_t length = 0;
+};
+
+/// Reads views of one thread, from a scanner that its owner shares.
+class ViewParser {
+ public:
+  /// `argument` reads the layout of a tensor.
+  ViewParser(Scanner& in, LayoutParser& layouts, MappingOptions const& options, int& depth,
+             std::function<Argument()> argument)
+      : in_(in), layouts_(layouts), options_(options), depth_(depth), argument_(std::move(argument)) {}
+
+  [[nodiscard]] bool take_tiled(std::string const& name);
+  [[nodiscard]] Value view();
+  [[nodiscard]] std::optional<Value> method_view();
+  /// True if a view was read.
+  [[nodiscard]] bool called() const { return called_; }
+
+ private:
+  std::optional<Tiled> take_part();
+  Value view_of(std::string_view name, Tiled const& tiled, std::size_t from);
+
+  Scanner& in_;
+  LayoutParser& layouts_;
+  MappingOptions const& options_;
+  int& depth_;
+  std::function<Argument()> argument_;
+  std::map<std::string, Tiled, std::less<>> tiled_{};
+  bool called_ = false;
+};
+
 class MappingParser {
  public:
   MappingParser(std::string_view text, MappingOptions const& options)
@@ -110,94 +177,39 @@ class MappingParser {
   /// The whole text as a function of offsets or addresses.
   [[nodiscard]] Mapping parse_mapping();
   /// True if the text calls the algebra, whose results for integers that are known at run time alone may be others.
-  [[nodiscard]] bool calls_algebra() const { return calls_algebra_; }
+  [[nodiscard]] bool calls_algebra() const { return calls_algebra_ || views_.called(); }
 
  private:
-  /// A pointer before a layout: what it says about the layout behind it.
-  struct Pointer {
-    std::optional<unsigned> bits{};
-    std::optional<std::uint64_t> address{};
-    std::optional<Swizzle> swizzle{};
-    std::optional<Displacement> start{};
-  };
-  /// Stages as they are read, and where each of map.on_elements begins.
-  struct Chain {
-    Mapping map{};
-    std::vector<std::size_t> places{};
-    bool flagged = false;  ///< smem_ptr[..](unset) has come
-    bool bound = false;    ///< a pointer precedes it
-  };
-
-  /// A TiledMMA or TiledCopy, and the thread that get_slice() took of it.
-  struct Tiled {
-    std::string block;
-    std::optional<std::int64_t> thread{};
-    std::size_t at = 0;  ///< where the last use of it stands
-    std::size_t length = 0;
-  };
-
   Value line();
   Value composition();
   Value composed_type();
   Value inside_decltype();
-  bool at_declaration();
-  Mapping declaration();
-  CType declared_type();
-  std::optional<std::uint64_t> alignment();
-  Mapping array_mapping(DeclaredArray array, CType const& type, std::size_t at);
   std::string take_declaration();
-  std::string take_declared_name();
   bool at_type();
   bool take_definition(std::string const& name);
   void define(std::string const& name, Value value, std::size_t from);
   std::optional<Value> defined();
-  bool take_modes(Call& call);
-  void take_keyword(std::string_view function, std::size_t position);
-  std::optional<Swizzle> mojo_swizzle(std::string_view name);
-  bool at_swizzle();
-  bool at_call();
-  [[noreturn]] void fail_at_name();
   Value rest_of(Chain chain);
   void add_stage(Chain& chain);
   void add_value(Chain& chain, Value value, std::size_t from);
-  void check_order(Chain& chain);
   bool take_flag(Chain& chain);
-  void flag(Chain& chain, unsigned bits, std::size_t from);
-  Swizzle swizzle();
-  Swizzle valid(Swizzle s, std::size_t from);
-  Order mojo_order();
-  Displacement displacement(std::int64_t value, bool is_static, std::size_t from);
-  Displacement mixed_bits();
-  unsigned pointer_bits();
-  std::optional<Pointer> pointer();
-  void read_address(Pointer& pointer);
   Value tensor(Pointer const& pointer);
-  Value coordinates();
   Value call();
-  std::string_view take_block();
-  std::optional<Tiled> take_part();
-  bool take_tiled(std::string const& name);
-  Value view();
-  std::optional<Value> method_view();
-  Value view_of(std::string_view name, Tiled const& tiled, std::size_t from);
-  std::vector<std::int64_t> numbers(std::string_view name);
   Tiler call_in_tiler();
   Argument argument();
   Mapping function();
   Mapping function_on_layout(Expression expression, std::string const& text);
-  void take_latex();
-  void finish(Mapping& map);
 
   Scanner in_;
   LayoutParser layouts_;
   MappingOptions options_;
   std::vector<std::string> notes_{};
-  std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
+  int depth_ = 0;
+  PartParser parts_{in_, layouts_, notes_};
+  ViewParser views_{in_, layouts_, options_, depth_, [this] { return argument(); }};
   std::map<std::string, Value, std::less<>> definitions_{};
-  std::map<std::string, Tiled, std::less<>> tiled_{};
   bool is_tensor_ = false;
   bool calls_algebra_ = false;
-  int depth_ = 0;
 };
 
 }  // namespace swizproof

@@ -19,7 +19,7 @@ constexpr PointerName pointer_names[] = {
 }  // namespace
 
 /// smem_ptr[16b](0x5626ac5a2c00), Sw<3,4,3>_smem_ptr[16b](0x...), in CUTLASS 3.0 smem_ptr_S<3,4,3>_16b(0x...).
-std::optional<MappingParser::Pointer> MappingParser::pointer() {
+std::optional<Pointer> PartParser::pointer() {
   std::size_t const from = in_.at();
   Pointer result;
   if (in_.looking_at_name("S") || in_.looking_at_name("Sw") || in_.looking_at_name("Swizzle")) {
@@ -61,7 +61,7 @@ std::optional<MappingParser::Pointer> MappingParser::pointer() {
 }
 
 /// (0x55ea5cecdc00), and with a bit in the byte for elements below a byte: (0x55ea5cecdc00.4).
-void MappingParser::read_address(Pointer& pointer) {
+void PartParser::read_address(Pointer& pointer) {
   in_.expect("(", "of the pointer");
   std::size_t const at = in_.at();
   if (!in_.looking_at("0x"))
@@ -108,16 +108,15 @@ Value MappingParser::tensor(Pointer const& pointer) {
   return value;
 }
 
-/// ArithTuple(_0,_0) o layout: a coordinate map and the coordinate at which it starts.
-Value MappingParser::coordinates() {
-  (void)in_.take("ArithTuple");
-  std::size_t const from = in_.at();
-  IntTuple const start = layouts_.shape();
+Value coordinates(Scanner& in, LayoutParser& layouts) {
+  (void)in.take("ArithTuple");
+  std::size_t const from = in.at();
+  IntTuple const start = layouts.shape();
   auto const parts = start.leaves();
   if (!start.is_tuple || std::any_of(parts.begin(), parts.end(), [](std::int64_t part) { return part != 0; }))
-    in_.fail("only coordinates that start at (_0,_0,...) are supported", from, in_.at() - from);
-  if (!in_.take_joint()) in_.fail_here("expected ' o ' and a layout after ArithTuple");
-  return Tiler{layouts_.layout()};
+    in.fail("only coordinates that start at (_0,_0,...) are supported", from, in.at() - from);
+  if (!in.take_joint()) in.fail_here("expected ' o ' and a layout after ArithTuple");
+  return Tiler{layouts.layout()};
 }
 
 }  // namespace swizproof

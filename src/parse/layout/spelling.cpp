@@ -124,15 +124,14 @@ bool MappingParser::at_type() {
          in_.looking_at_name("Swizzle") || in_.looking_at_name("decltype");
 }
 
-/// `l{}` and `l` before a semicolon, behind the type of a layout: `static constexpr Layout<Shape<_8,_64>> l{};`. Returns the name.
-std::string MappingParser::take_declared_name() {
-  std::size_t const from = in_.at();
-  if (!in_.at_letter() || in_.at_new_line()) return {};
-  std::string name(in_.take_name());
-  (void)in_.take("=");
-  in_.skip_braces();
-  if (in_.looking_at(";") || in_.done()) return name;
-  in_.back_to(from);
+std::string take_declared_name(Scanner& in) {
+  std::size_t const from = in.at();
+  if (!in.at_letter() || in.at_new_line()) return {};
+  std::string name(in.take_name());
+  (void)in.take("=");
+  in.skip_braces();
+  if (in.looking_at(";") || in.done()) return name;
+  in.back_to(from);
   return {};
 }
 
@@ -184,24 +183,23 @@ std::optional<Value> MappingParser::defined() {
   return known->second;
 }
 
-/// `stride=` of `cute.make_layout((8,64), stride=(64,1))`, where it names the argument that stands there.
-void MappingParser::take_keyword(std::string_view function, std::size_t position) {
-  std::size_t const from = in_.at();
-  if (!in_.at_letter()) return;
-  std::string_view const word = in_.take_name();
-  if (!in_.take("=") || in_.looking_at("=")) return in_.back_to(from);
+void take_keyword(Scanner& in, std::string_view function, std::size_t position) {
+  std::size_t const from = in.at();
+  if (!in.at_letter()) return;
+  std::string_view const word = in.take_name();
+  if (!in.take("=") || in.looking_at("=")) return in.back_to(from);
   std::vector<std::string> known;
   for (Keyword const& k : keywords) {
     if (k.function != function) continue;
     known.emplace_back(k.word);
     if (k.word != word) continue;
     if (k.position == position) return;
-    in_.fail(
+    in.fail(
         std::string(word) + " is argument " + std::to_string(k.position + 1) + " of " + std::string(function),
         from, word.size(), "write the arguments in their order");
   }
-  in_.fail("unknown argument '" + std::string(word) + "' of " + std::string(function), from, word.size(),
-           did_you_mean(word, known));
+  in.fail("unknown argument '" + std::string(word) + "' of " + std::string(function), from, word.size(),
+          did_you_mean(word, known));
 }
 
 /// `ComposedLayout<Swizzle<3,4,3>, smem_ptr_flag_bits<16>, Layout<...>>{}`, `ComposedLayout<Swizzle<3,3,3>, _0, Layout<...>>`.
@@ -228,7 +226,7 @@ Value MappingParser::composed_type() {
       in_.expect(">", "after the element size");
     }
     in_.skip_braces();
-    flag(chain, *bits, from);
+    flag(in_, chain, *bits, from);
   } else {
     add_stage(chain);
   }
@@ -253,53 +251,50 @@ Value MappingParser::inside_decltype() {
   return std::move(inside.value);
 }
 
-bool MappingParser::at_swizzle() {
+bool PartParser::at_swizzle() {
   in_.skip_namespaces();
   return in_.at_letter() && std::find(std::begin(swizzle_names), std::end(swizzle_names), in_.peek_name()) !=
                                 std::end(swizzle_names);
 }
 
-/// At a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
-bool MappingParser::at_call() {
-  in_.skip_namespaces();
-  if (!in_.at_letter()) return false;
-  std::size_t const from = in_.at();
-  std::string_view const name = in_.take_name();
-  bool const layout = name == "Layout" && (in_.looking_at("(") || in_.looking_at("."));
-  in_.back_to(from);
+bool at_call(Scanner& in) {
+  in.skip_namespaces();
+  if (!in.at_letter()) return false;
+  std::size_t const from = in.at();
+  std::string_view const name = in.take_name();
+  bool const layout = name == "Layout" && (in.looking_at("(") || in.looking_at("."));
+  in.back_to(from);
   return layout || name == "slice_" || is_algebra(name) || is_view(name);
 }
 
-/// CuTe DSL's `mode=[0, 2]` of get and select, as the numbers in <> that C++ writes. False at another argument.
-bool MappingParser::take_modes(Call& call) {
+bool take_modes(Scanner& in, Call& call) {
   if (call.name != "get" && call.name != "select") return false;
-  std::size_t const from = in_.at();
-  if (!in_.take_word("mode") || !in_.take("=") || !in_.take("[")) {
-    in_.back_to(from);
+  std::size_t const from = in.at();
+  if (!in.take_word("mode") || !in.take("=") || !in.take("[")) {
+    in.back_to(from);
     return false;
   }
-  if (!call.numbers.empty()) in_.fail("the modes stand twice", from, in_.at() - from);
+  if (!call.numbers.empty()) in.fail("the modes stand twice", from, in.at() - from);
   do {
-    std::size_t const at = in_.at();
-    std::int64_t const n = in_.take_integer("the number of a mode");
-    if (n < 0 || n > 64) in_.fail("modes are numbered from 0", at, in_.at() - at);
+    std::size_t const at = in.at();
+    std::int64_t const n = in.take_integer("the number of a mode");
+    if (n < 0 || n > 64) in.fail("modes are numbered from 0", at, in.at() - at);
     call.numbers.push_back(n);
-  } while (in_.take_comma(']'));
-  in_.expect("]", "after the modes");
+  } while (in.take_comma(']'));
+  in.expect("]", "after the modes");
   return true;
 }
 
-/// `row_major` or `col_major` of Mojo's `Layout.row_major(8, 64)`.
-Order MappingParser::mojo_order() {
-  if (in_.take_word("row_major")) return Order::right;
-  if (in_.take_word("col_major")) return Order::left;
-  in_.fail_here("expected row_major or col_major after Layout.");
+Order mojo_order(Scanner& in) {
+  if (in.take_word("row_major")) return Order::right;
+  if (in.take_word("col_major")) return Order::left;
+  in.fail_here("expected row_major or col_major after Layout.");
 }
 
 /// Mojo's make_swizzle[rows, row, access]() and [dtype, TensorMapSwizzle.SWIZZLE_128B](), make_ldmatrix_swizzle[dtype, row,
 /// log2_vector_width](): swizzles of element offsets, as max/kernels/src/layout/swizzle.mojo computes them. A SIMD vector has
 /// 16 bytes on NVIDIA's GPUs. Behind the name, at '['. `make_swizzle[8, 64, 8]()` is Sw<3,3,3>.
-std::optional<Swizzle> MappingParser::mojo_swizzle(std::string_view name) {
+std::optional<Swizzle> PartParser::mojo_swizzle(std::string_view name) {
   std::size_t const from = in_.at();
   if (!in_.take("[")) return std::nullopt;
   auto const refuse = [&](std::string message, std::string hint = {}) {
@@ -307,17 +302,17 @@ std::optional<Swizzle> MappingParser::mojo_swizzle(std::string_view name) {
   };
   std::int64_t bytes = 0;
   std::size_t position = 0;
-  take_keyword(name, position);
+  take_keyword(in_, name, position);
   if (in_.at_letter()) {
     Element const element = parse_element_here(in_);
     if (element.bits < 8) refuse("elements have whole bytes here");
     swizzle_bits_ = element.bits;
     bytes = element.bits / 8;
     in_.expect(",", "after the element type");
-    take_keyword(name, ++position);
+    take_keyword(in_, name, ++position);
   }
   auto const number = [&](std::string_view what) {
-    take_keyword(name, position++);
+    take_keyword(in_, name, position++);
     if (in_.at_letter()) layouts_.fail_at_name();
     std::int64_t const n = in_.take_integer(what);
     if (n < 0 || n > 1 << 20) refuse("numbers are from 0 to 2^20");
@@ -358,12 +353,11 @@ std::optional<Swizzle> MappingParser::mojo_swizzle(std::string_view name) {
   return s;
 }
 
-/// Says what a name is that is no layout.
-void MappingParser::fail_at_name() {
-  std::size_t const from = in_.at();
-  std::string const name(in_.take_name());
+void fail_at_name(Scanner& in) {
+  std::size_t const from = in.at();
+  std::string const name(in.take_name());
   auto const refuse = [&](std::string message, std::string hint) {
-    in_.fail(std::move(message), from, name.size(), std::move(hint));
+    in.fail(std::move(message), from, name.size(), std::move(hint));
   };
   if (name.starts_with("SM") && name.find('_') != name.npos)
     refuse("'" + name + "' names an instruction, and a layout is needed",
@@ -378,11 +372,10 @@ void MappingParser::fail_at_name() {
              "paste what CuTe's print() prints for it, or for the layout inside");
   for (char const* sparse : {"_SpAtom", "smem_sparse"})
     if (name.find(sparse) != name.npos) refuse("sparse atoms are not supported", "");
-  in_.fail(
-      "unknown name '" + name + "'", from, name.size(),
-      did_you_mean(name, layout_names(),
-                   "a LAYOUT is (8,64):(64,1), Sw<3,4,3>, tma:128B, gmma:K_SW128<f16>, make_layout(...), "
-                   "Layout<Shape<..>,Stride<..>>{}, or what CuTe prints"));
+  in.fail("unknown name '" + name + "'", from, name.size(),
+          did_you_mean(name, layout_names(),
+                       "a LAYOUT is (8,64):(64,1), Sw<3,4,3>, tma:128B, gmma:K_SW128<f16>, make_layout(...), "
+                       "Layout<Shape<..>,Stride<..>>{}, or what CuTe prints"));
 }
 
 }  // namespace swizproof

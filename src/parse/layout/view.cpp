@@ -112,23 +112,23 @@ Mapping part_of_thread(View const& v, std::string const& block, IntTuple const& 
   return mapping(v.side == 'c' ? make_layout(mine.domain()->shape) : make_fragment_like(*mine.domain()));
 }
 
+/// A block as CuTe prints it, or a TiledMMA as it is written: up to the next ',' outside of parentheses and angles.
+std::string_view take_block(Scanner& in) {
+  std::size_t const from = in.at();
+  std::string_view const rest = in.rest();
+  std::size_t n = 0;
+  for (int depth = 0; n < rest.size() && depth >= 0 && (depth > 0 || rest[n] != ','); ++n)
+    depth += rest[n] == '(' || rest[n] == '<' ? 1 : rest[n] == ')' || rest[n] == '>' ? -1 : 0;
+  in.back_to(from + n);
+  return in.trimmed(from, from + n);
+}
+
 }  // namespace
 
 bool is_view(std::string_view name) { return named_view(name) != nullptr; }
 
-/// A block as CuTe prints it, or a TiledMMA as it is written: up to the next ',' outside of parentheses and angles.
-std::string_view MappingParser::take_block() {
-  std::size_t const from = in_.at();
-  std::string_view const rest = in_.rest();
-  std::size_t n = 0;
-  for (int depth = 0; n < rest.size() && depth >= 0 && (depth > 0 || rest[n] != ','); ++n)
-    depth += rest[n] == '(' || rest[n] == '<' ? 1 : rest[n] == ')' || rest[n] == '>' ? -1 : 0;
-  in_.back_to(from + n);
-  return in_.trimmed(from, from + n);
-}
-
 /// A TiledMMA or a TiledCopy, by a name of take_tiled() or as it stands here, and `.get_slice(5)` behind it. Nothing for others.
-std::optional<MappingParser::Tiled> MappingParser::take_part() {
+std::optional<Tiled> ViewParser::take_part() {
   std::size_t const from = in_.at();
   Tiled tiled;
   auto const known = in_.at_letter() ? tiled_.find(in_.peek_name()) : tiled_.end();
@@ -159,7 +159,7 @@ std::optional<MappingParser::Tiled> MappingParser::take_part() {
 }
 
 /// `auto mma = make_tiled_mma(...);`, `auto thr_mma = mma.get_slice(5);`: a name for what follows. False if it is none.
-bool MappingParser::take_tiled(std::string const& name) {
+bool ViewParser::take_tiled(std::string const& name) {
   if (name.empty()) return false;
   std::size_t const from = in_.at();
   std::optional<Tiled> tiled = take_part();
@@ -174,7 +174,7 @@ bool MappingParser::take_tiled(std::string const& name) {
 }
 
 /// `thr_mma.partition_A(L)`, `make_tiled_mma(...).get_slice(5).partition_C(L)`. Nothing where no such call stands.
-std::optional<Value> MappingParser::method_view() {
+std::optional<Value> ViewParser::method_view() {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
   std::optional<Tiled> const tiled = take_part();
@@ -195,14 +195,14 @@ std::optional<Value> MappingParser::method_view() {
 }
 
 /// Behind the name of a view: the block, the thread, of retile_S none, and the layout of the tensor.
-Value MappingParser::view() {
+Value ViewParser::view() {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
   std::string const name(in_.take_name());
   in_.expect("(", "of the arguments of " + name);
   std::size_t const block_at = in_.at();
   auto const known = in_.at_letter() ? tiled_.find(in_.peek_name()) : tiled_.end();
-  Tiled tiled{std::string(take_block())};
+  Tiled tiled{std::string(take_block(in_))};
   std::size_t const length = tiled.block.size();
   if (known != tiled_.end() && known->first == tiled.block) tiled = known->second;
   tiled.at = block_at;
@@ -219,7 +219,7 @@ Value MappingParser::view() {
 }
 
 /// Behind the thread: the layout of the tensor, and the part of it that the thread has.
-Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::size_t from) {
+Value ViewParser::view_of(std::string_view name, Tiled const& tiled, std::size_t from) {
   View const& v = *named_view(name);
   bool const retiles = v.side == 'r', of_copy = v.side == 's' || v.side == 'd' || retiles;
   if (of_copy ? !looks_like_tiled_copy(tiled.block) : !looks_like_tiled_mma(tiled.block))
@@ -231,7 +231,7 @@ Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::siz
   // Fragments are static in CuTe: their shape, and what is retiled.
   bool const outside = layouts_.reads_all_static();
   (void)layouts_.read_all_static(outside || retiles || v.fragment || !options_.keep_dynamic);
-  Argument const tensor = argument();
+  Argument const tensor = argument_();
   (void)layouts_.read_all_static(outside);
   in_.expect(")", "behind the tensor of " + std::string(v.name));
   auto const* const tiler = std::get_if<Tiler>(&tensor.value);
@@ -241,7 +241,7 @@ Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::siz
                                                                       : Mapping{};
   if (map.domain() == nullptr || map.domain()->rank() < 2 || map.domain()->stride.has_basis())
     in_.fail("the tensor is a layout of two modes or more", tensor.at, tensor.length);
-  calls_algebra_ = true;
+  called_ = true;
   try {
     if (retiles) return retiled(tiled.block, tiled.thread, map);
     if (v.whole) return of_all_threads(v, tiled.block, tiled.thread, map);
