@@ -1,11 +1,12 @@
 // Operations on the numbers of a formula.
 //
 // Every formula (swizzle, bank, layout, law of wavefronts) is written once, as a template over a
-// *word*. Three words exist, and with each the same template answers a different question:
+// *word*. Four words exist, and with each the same template answers a different question:
 //
 //   std::uint32_t, std::uint64_t   what is the value?                tests, exhaustion, CUDA kernels
 //   Term     (term.hpp)            is it so for every value?         the SMT engine
 //   Affine   (affine.hpp)          which bits depend on which bits?  linear algebra over GF(2)
+//   Motion   (motion.hpp)          how far does it move?             cases of an access that are one
 //
 // A word is a vector of bits with C's unsigned arithmetic: +, -, * wrap around at its width. Two
 // things C leaves undefined are defined here, as SMT-LIB defines them: shl() and shr() by the width
@@ -155,7 +156,7 @@ template <class W, class I, detail::if_beside<W, I> = 0>
 template <class W>
 concept Number = is_number<W>;
 
-/// Everything a formula may do, and all it may do. Modelled by uint32_t, uint64_t, Term and Affine.
+/// Everything a formula may do, and all it may do. Modelled by uint32_t, uint64_t, Term, Affine and Motion.
 template <class W>
 concept Word = std::copyable<W> && requires(W a, W b, truth_of<W> t, unsigned n) {
   { like(a, std::uint64_t{0}) } -> std::same_as<W>;
