@@ -21,6 +21,7 @@ std::vector<Claim> catalog() {
   proofs::add_cutlass(claims);
 #endif
   proofs::add_characterisation(claims);
+  proofs::add_moves(claims);
   proofs::add_pitch(claims);
   proofs::add_core_matrices(claims);
   proofs::add_descriptor(claims);

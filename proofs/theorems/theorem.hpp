@@ -228,6 +228,7 @@ void add_cutlass(std::vector<Claim>& claims);
 void add_cutlass_fragments(std::vector<Claim>& claims);
 #endif
 void add_characterisation(std::vector<Claim>& claims);
+void add_moves(std::vector<Claim>& claims);
 void add_pitch(std::vector<Claim>& claims);
 void add_wavefronts(std::vector<Claim>& claims);
 void add_core_matrices(std::vector<Claim>& claims);

@@ -69,29 +69,29 @@ std::vector<Question> bases_move_addresses() {
   return questions;
 }
 
-/// Two addresses keep equal or different units, slots and values when both move by the same multiple of `step`: all that
+/// Two addresses keep equal or different units, slots and values when both move by the same multiple of step(bytes): all that
 /// wavefronts() compares.
-std::vector<Question> moves_keep_relations(unsigned step) {
+template <class Step>
+std::vector<Question> moves_keep_relations(Step const& step_of) {
   std::vector<Question> questions;
   for (unsigned const bytes : {4U, 8U, 16U})
-    questions.push_back(ask("accesses of " + std::to_string(bytes) + " bytes", 32,
-                            {{"p", 32}, {"q", 32}, {"move/step", 32}}, [=](auto p, auto q, auto move) {
-                              using W = decltype(p);
-                              auto const unit = [&](W a) { return shr(a, detail::log2_unit(bytes)); };
-                              auto const slot = [&](W a) {
-                                return W(unit(a) & (detail::slots_of(bytes) - 1));
-                              };
-                              W const moved_p = p + move * step, moved_q = q + move * step;
-                              return states(iff(moved_p == moved_q, p == q) &&
-                                            iff(unit(moved_p) == unit(moved_q), unit(p) == unit(q)) &&
-                                            iff(slot(moved_p) == slot(moved_q), slot(p) == slot(q)));
-                            }));
+    questions.push_back(
+        ask("accesses of " + std::to_string(bytes) + " bytes", 32, {{"p", 32}, {"q", 32}, {"move/step", 32}},
+            [=, step = step_of(bytes)](auto p, auto q, auto move) {
+              using W = decltype(p);
+              auto const unit = [&](W a) { return shr(a, detail::log2_unit(bytes)); };
+              auto const slot = [&](W a) { return W(unit(a) & (detail::slots_of(bytes) - 1)); };
+              W const moved_p = p + move * step, moved_q = q + move * step;
+              return states(iff(moved_p == moved_q, p == q) &&
+                            iff(unit(moved_p) == unit(moved_q), unit(p) == unit(q)) &&
+                            iff(slot(moved_p) == slot(moved_q), slot(p) == slot(q)));
+            }));
   return questions;
 }
 
 Claim every_base() {
   std::vector<Question> both = bases_move_addresses();
-  for (Question& q : moves_keep_relations(16)) both.push_back(std::move(q));
+  for (Question& q : moves_keep_relations([](unsigned) { return 16U; })) both.push_back(std::move(q));
   return {"wavefronts/every base",
           several("the base changes no number of wavefronts: a multiple of the period moves all addresses "
                   "alike, and the cost "
@@ -99,7 +99,19 @@ Claim every_base() {
                   std::move(both)),
           "no swizzle and the canonical three, all 32-bit addresses, all 32-bit bases that are multiples of "
           "the period and of 16",
-          "bank.hpp H1-H7", several("moves by a multiple of 2 bytes keep it, too", moves_keep_relations(2))};
+          "bank.hpp H1-H7",
+          several("moves by a multiple of 2 bytes keep it, too",
+                  moves_keep_relations([](unsigned) { return 2U; }))};
+}
+
+Claim rotation() {
+  return {"wavefronts/rotation",
+          several("a move of all addresses by one multiple of the unit, the 4, 8 or 16 bytes that a lane "
+                  "takes at once, rotates the banks and changes no number of wavefronts",
+                  moves_keep_relations([](unsigned bytes) { return bytes; })),
+          "all 32-bit addresses and moves", "bank.hpp H1-H7",
+          several("a move by half a unit changes none",
+                  moves_keep_relations([](unsigned bytes) { return bytes / 2; }))};
 }
 
 /// The claim about a cell; `sampled`: decided by the solver, too.
@@ -128,6 +140,7 @@ Claim cost_of(Cell const& cell, bool sampled) {
 
 void add_wavefronts(std::vector<Claim>& claims) {
   claims.push_back(every_base());
+  claims.push_back(rotation());
   for (NamedAccess const& named : named_accesses()) {
     Access const access = named.access;
     for (unsigned const pitch : {32U, 64U, 128U, 256U}) {
