@@ -145,7 +145,7 @@ class Checker {
       return {Fault::idle, instruction_.matrices != 0 && l < instruction_.lanes()
                                ? "takes no part, but " + to_string(instruction_) + " needs its address"
                                : std::string()};
-    if (!placement_.inside(values, l, place, W{0})) {
+    if (!placement_.inside(values, place)) {
       std::string at;
       for (W const x : place.element->coordinate)
         at += (at.empty() ? "" : ",") + std::to_string(static_cast<std::int64_t>(x));
@@ -156,7 +156,7 @@ class Checker {
               "accesses " + what + " outside the tile " + to_string(placement_.map().domain()->shape)};
     }
     W const address = placement_.address(place, c.base);
-    W const first = placement_.bit_of_vector(values, l, place, 0, c.base);
+    W const first = placement_.bit_of_vector(values, place, 0, c.base);
     bool const within_byte = first % 8 != 0 && placement_.map().element_bits.value_or(8) % 8 != 0;
     if (address % instruction_.bytes != 0 || within_byte)
       return {Fault::misaligned,
@@ -165,7 +165,7 @@ class Checker {
                   std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes"};
     if (placement_.whole_vectors()) return {};
     for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain()) {
-      W const there = placement_.bit_of_vector(values, l, place, bit, c.base);
+      W const there = placement_.bit_of_vector(values, place, bit, c.base);
       if (there == shl(address, 3) + bit) continue;
       return {Fault::split, "finds byte " + std::to_string(bit / 8) + " of its vector at " +
                                 std::to_string(static_cast<std::int64_t>(asr(there, 3))) + ", not at " +
@@ -187,14 +187,14 @@ class Checker {
       std::span<V const> const at(values);
       truth_of<V> fits = true;
       for (unsigned l = 0; l < instruction_.lanes(); ++l) {
-        LanePlace<V> const place = placement_.lane(at, l, base);
+        LanePlace<V> const place = placement_.lane(at, like(base, l));
         V const address = placement_.address(place, base);
-        truth_of<V> here = placement_.inside(at, l, place, base) && address % instruction_.bytes == 0;
+        truth_of<V> here = placement_.inside(at, place) && address % instruction_.bytes == 0;
         if (!placement_.whole_vectors())
           for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain())
-            here = here && placement_.bit_of_vector(at, l, place, bit, base) == shl(address, 3) + bit;
+            here = here && placement_.bit_of_vector(at, place, bit, base) == shl(address, 3) + bit;
         else if (placement_.grain() != 8)
-          here = here && placement_.bit_of_vector(at, l, place, 0, base) % 8 == 0;
+          here = here && placement_.bit_of_vector(at, place, 0, base) % 8 == 0;
         if (instruction_.matrices != 0) here = here && place.active;
         fits = fits && implies(place.active, here);
         if (instruction_.matrices != 0) fits = fits && place.active;
@@ -209,8 +209,7 @@ class Checker {
     out.engines = answer.engines;
     Case const c = case_of(*refuted);
     for (unsigned l = 0; l < instruction_.lanes(); ++l)
-      if (auto misfit = misfit_at(c, l, placement_.lane(std::span<W const>(c.values), l, c.base)))
-        return *misfit;
+      if (auto misfit = misfit_at(c, l, placement_.lane(std::span<W const>(c.values), W{l}))) return *misfit;
     must_agree(placement_.access().name, answer.engines.front(), "a lane does not fit the tile",
                Engine::exhaustive, "all lanes of that case fit");
     return std::monostate{};
@@ -223,7 +222,7 @@ class Checker {
       using V = std::remove_cvref_t<decltype(base)>;
       truth_of<V> none = true;
       for (unsigned l = 0; l < instruction_.lanes(); ++l)
-        none = none && !placement_.lane(std::span<V const>(values), l, base).active;
+        none = none && !placement_.lane(std::span<V const>(values), like(base, l)).active;
       return none;
     });
     if (decide(q, options_.limits, Effort::refute).proved()) refuse_nothing(placement_);
@@ -259,7 +258,7 @@ class Checker {
         c.base = base_.value_or(b * step_);
         WarpAccess<W> warp;
         for (unsigned l = 0; l < warp_lanes; ++l) {
-          LanePlace<W> const place = placement_.lane(values, l, c.base);
+          LanePlace<W> const place = placement_.lane(values, W{l});
           if (!misfit) misfit = misfit_at(c, l, place);
           warp.address[l] = placement_.address(place, c.base);
           warp.active[l] = place.active;
@@ -458,7 +457,7 @@ class Checker {
     out.origin = named(c);
     out.collision = fullest(instruction_, warp, there);
     for (CollidingLane const& lane : out.collision.lanes)
-      out.elements.push_back(element_at(placement_.lane(std::span<W const>(c.values), lane.lane, c.base),
+      out.elements.push_back(element_at(placement_.lane(std::span<W const>(c.values), W{lane.lane}),
                                         static_cast<std::int64_t>(lane.address - c.base)));
     out.total = worst.total;
     out.coverage = coverage();
@@ -482,10 +481,10 @@ class Checker {
     std::size_t enough = most_cases;  // to drop those that are there twice
     for_each_assignment(placement_, [&](std::span<W const> values) {
       for (unsigned l = 0; l < instruction_.lanes(); ++l) {
-        LanePlace<W> const place = placement_.lane(values, l, W{0});
+        LanePlace<W> const place = placement_.lane(values, W{l});
         if (!place.active) continue;
         for (unsigned bit = 0; bit < vector_bits; bit += run)
-          starts.push_back(placement_.place_of_vector(values, l, place, bit));
+          starts.push_back(placement_.place_of_vector(values, place, bit));
       }
       if (starts.size() < enough) return;
       starts = distinct(std::move(starts));

@@ -69,7 +69,7 @@ WarpShapes patterns_of(SearchProblem const& problem, std::size_t index) {
     WarpShape p;
     std::uint64_t first = 0;
     for (unsigned l = 0; l < warp_lanes; ++l) {
-      LanePlace<std::uint64_t> const place = placement.lane(values, l, std::uint64_t{0});
+      LanePlace<std::uint64_t> const place = placement.lane(values, std::uint64_t{l});
       if (!place.active) continue;
       std::uint64_t const at = element < 8 ? place.element->swizzled * element : place.byte * 8;
       if (p.active == 0) first = at;

@@ -78,7 +78,7 @@ Shot Shots::at(std::uint64_t i) const {
   Layout const& tile = *given_.map().domain();
   auto const rows = static_cast<std::uint64_t>(tile.rank() < 2 ? 1 : tile.shape.mode(0).product());
   for (unsigned l = 0; l < warp_lanes; ++l) {
-    auto const place = given_.lane(all, l, std::uint64_t{});
+    auto const place = given_.lane(all, std::uint64_t{l});
     if (!place.active) continue;
     if (!given_.starts_inside(place)) {
       std::string const& name = given_.access().name;
@@ -93,7 +93,7 @@ Shot Shots::at(std::uint64_t i) const {
       col += step * place.element->coordinate[m];
       step *= static_cast<std::uint64_t>(tile.shape.mode(m).product());
     }
-    auto const plain = plain_.address(plain_.lane(all, l, std::uint64_t{}), base_);
+    auto const plain = plain_.address(plain_.lane(all, std::uint64_t{l}), base_);
     shot.lane[l] =
         LaneSpot{static_cast<std::int64_t>(row), static_cast<std::int64_t>(col),
                  static_cast<std::int64_t>(plain), static_cast<std::int64_t>(given_.address(place, base_))};

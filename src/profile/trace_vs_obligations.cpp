@@ -146,7 +146,7 @@ class Instances {
       if (!more) return;
       std::array<std::optional<LanePlace<std::uint64_t>>, warp_lanes> places;
       for (unsigned l = 0; l < placement.instruction().lanes(); ++l)
-        places[l] = placement.lane(values, l, std::uint64_t{0});
+        places[l] = placement.lane(values, std::uint64_t{l});
       for (std::uint64_t base = 0; more && base < modulus_; base += proved_->base_step)
         more = visit(
             values, base,

@@ -35,10 +35,9 @@ struct RowAndByte {
 
   /// Row and byte of a lane, from the footprint's corner at (row0, byte0): for theorems about pitches and for tiles alike.
   template <Word W>
-  [[nodiscard]] std::pair<W, W> place(unsigned lane, W const& row0, W const& byte0) const {
-    W const variable = like(row0, lane);
-    std::span<W const> const variables(&variable, 1);
-    return {row0 + row(variables, row0), byte0 + byte(variables, byte0)};
+  [[nodiscard]] std::pair<W, W> place(W const& lane, W const& row0, W const& byte0) const {
+    std::span<W const> const variables(&lane, 1);
+    return {row0 + row(variables, lane), byte0 + byte(variables, lane)};
   }
 };
 
@@ -87,7 +86,7 @@ template <Word W, class F>
   RowAndByte const& pattern = access.pattern();
   WarpAccess<W> warp;
   for (unsigned i = 0; i < warp_lanes; ++i) {
-    auto const [row, byte] = pattern.place(i, row0, byte0);
+    auto const [row, byte] = pattern.place(like(row0, i), row0, byte0);
     warp.address[i] = f(W(base + row * pitch + byte));
     warp.active[i] = truth_of<W>(i < access.instruction.lanes());
   }

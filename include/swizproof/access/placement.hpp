@@ -31,6 +31,7 @@ struct ElementPlace {
 template <class W>
 struct LanePlace {
   truth_of<W> active;                        ///< takes part, and gives an address that the hardware uses
+  W lane;                                    ///< its number
   W byte;                                    ///< relative to the base, before the swizzles that act on bytes
   std::optional<ElementPlace<W>> element{};  ///< nothing for raw addresses, which know no tile
 };
@@ -51,9 +52,9 @@ class Placement {
   /// Assignments of all variables, or 2^63 if there are more.
   [[nodiscard]] std::uint64_t assignments() const;
 
-  /// Access of lane `l` under `values`, one for each variable. `w` gives the kind of word.
+  /// Access of a lane under `values`, one for each variable.
   template <Word W>
-  [[nodiscard]] LanePlace<W> lane(std::span<W const> values, unsigned l, W const& w) const;
+  [[nodiscard]] LanePlace<W> lane(std::span<W const> values, W const& lane) const;
   /// True if the coordinate that the lane accesses lies in the tile.
   template <Word W>
   [[nodiscard]] truth_of<W> starts_inside(LanePlace<W> const& place) const {
@@ -61,8 +62,7 @@ class Placement {
   }
   /// True if every element of the lane's vector lies in the tile.
   template <Word W>
-  [[nodiscard]] truth_of<W> inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
-                                   W const& w) const;
+  [[nodiscard]] truth_of<W> inside(std::span<W const> values, LanePlace<W> const& place) const;
   /// The byte address of a place whose tile starts at `base`.
   template <Word W>
   [[nodiscard]] W address(LanePlace<W> const& place, W const& base) const {
@@ -73,21 +73,20 @@ class Placement {
   [[nodiscard]] WarpAccess<W> warp(std::span<W const> values, W const& base) const {
     WarpAccess<W> all;
     for (unsigned l = 0; l < warp_lanes; ++l) {
-      LanePlace<W> const place = lane(values, l, base);
+      LanePlace<W> const place = lane(values, like(base, l));
       all.address[l] = address(place, base);
       all.active[l] = place.active;
     }
     return all;
   }
-  /// The bit address at which the layout keeps bit `bit` of the vector of lane `l`, element by element. The
+  /// The bit address at which the layout keeps bit `bit` of the lane's vector, element by element. The
   /// instruction reads and writes bit 8 * address + `bit`: where the two differ, the vector is split.
   template <Word W>
-  [[nodiscard]] W bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
-                                unsigned bit, W const& base) const;
+  [[nodiscard]] W bit_of_vector(std::span<W const> values, LanePlace<W> const& place, unsigned bit,
+                                W const& base) const;
   /// Position of that bit in the innermost layout, from the tile's origin: before any swizzle, in bits.
   template <Word W>
-  [[nodiscard]] W place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
-                                  unsigned bit) const;
+  [[nodiscard]] W place_of_vector(std::span<W const> values, LanePlace<W> const& place, unsigned bit) const;
   /// True if no vector inside the tile that starts at a multiple of its bytes can be split: its elements lie
   /// side by side in the layout, and the swizzles move vectors as a whole.
   [[nodiscard]] bool whole_vectors() const { return whole_vectors_; }
@@ -108,17 +107,17 @@ class Placement {
   [[nodiscard]] bool never_split() const;
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
 
-  /// The coordinate that lane `l` accesses, and the bits beyond the start of that element.
+  /// The coordinate that a lane accesses, and the bits beyond the start of that element.
   template <Word W>
-  [[nodiscard]] std::pair<std::vector<W>, W> coordinate(std::span<W const> values, unsigned l, W const& w,
+  [[nodiscard]] std::pair<std::vector<W>, W> coordinate(std::span<W const> values, W const& lane,
                                                         std::uint64_t j = 0) const;
   /// The coordinate `q` elements along the vector. Not for thread values, whose vector coordinate() knows.
   template <Word W>
   [[nodiscard]] std::vector<W> along(std::vector<W> at, W const& q) const;
   /// The offset of the element that holds bit `bit` of the vector, and which of its bits that is.
   template <Word W>
-  [[nodiscard]] std::pair<W, W> element_of_vector(std::span<W const> values, unsigned l,
-                                                  LanePlace<W> const& place, unsigned bit) const;
+  [[nodiscard]] std::pair<W, W> element_of_vector(std::span<W const> values, LanePlace<W> const& place,
+                                                  unsigned bit) const;
   template <Word W>
   [[nodiscard]] truth_of<W> holds(std::vector<W> const& at) const;
   template <Word W>
@@ -151,12 +150,12 @@ void for_each_assignment(Placement const& placement, Visit const& visit) {
 }
 
 template <Word W>
-std::pair<std::vector<W>, W> Placement::coordinate(std::span<W const> values, unsigned l, W const& w,
+std::pair<std::vector<W>, W> Placement::coordinate(std::span<W const> values, W const& lane,
                                                    std::uint64_t j) const {
-  W const lane = like(w, l), zero = like(w, 0);
+  W const zero = like(lane, 0);
   std::vector<W> at;
   if (auto const* pattern = std::get_if<RowAndByte>(&access_.where)) {
-    auto const [row, byte] = pattern->place(l, values[0], values[1]);
+    auto const [row, byte] = pattern->place(lane, values[0], values[1]);
     W const bits = shl(byte, 3);
     unsigned const element = *map_.element_bits;
     at.assign(map_.domain()->rank(), zero);
@@ -180,32 +179,32 @@ std::pair<std::vector<W>, W> Placement::coordinate(std::span<W const> values, un
   std::vector<W> variables{lane};
   variables.insert(variables.end(), values.begin(), values.end());
   if (auto const* coord = std::get_if<Coordinate>(&access_.where))
-    for (Expression const& e : coord->modes) at.push_back(e(std::span<W const>(variables), w));
+    for (Expression const& e : coord->modes) at.push_back(e(std::span<W const>(variables), lane));
   return {std::move(at), zero};
 }
 
 template <Word W>
-LanePlace<W> Placement::lane(std::span<W const> values, unsigned l, W const& w) const {
-  std::vector<W> variables{like(w, l)};
+LanePlace<W> Placement::lane(std::span<W const> values, W const& lane) const {
+  std::vector<W> variables{lane};
   variables.insert(variables.end(), values.begin(), values.end());
-  truth_of<W> active = l < access_.instruction.lanes();
-  if (access_.active) active = active && !((*access_.active)(std::span<W const>(variables), w) == 0);
+  truth_of<W> active = lane < access_.instruction.lanes();
+  if (access_.active) active = active && !((*access_.active)(std::span<W const>(variables), lane) == 0);
   if (auto const* tiles = std::get_if<ThreadValues>(&access_.where)) {
     auto const threads = static_cast<std::uint64_t>(tiles->tv.shape.mode(0).product());
     if (tiles->tv.shape.mode(0).product() % warp_lanes != 0)
       active = active && (values[0] * warp_lanes + variables[0]) < threads;
   }
   if (auto const* raw = std::get_if<RawAddress>(&access_.where)) {
-    W const byte = raw->bytes(std::span<W const>(variables), w);
-    return {active, byte, std::nullopt};
+    W const byte = raw->bytes(std::span<W const>(variables), lane);
+    return {active, lane, byte, std::nullopt};
   }
-  auto [at, beyond] = coordinate(values, l, w);
+  auto [at, beyond] = coordinate(values, lane);
   W const offset = offset_at(at);
   W const swizzled = value(outer_, offset);
   unsigned const bits = *map_.element_bits;
   W const byte =
       bits % 8 == 0 ? W(swizzled * (bits / 8) + shr(beyond, 3)) : asr(W(swizzled * bits + beyond), 3);
-  return {active, byte, ElementPlace<W>{std::move(at), beyond, offset, swizzled}};
+  return {active, lane, byte, ElementPlace<W>{std::move(at), beyond, offset, swizzled}};
 }
 
 template <Word W>
@@ -225,29 +224,27 @@ std::vector<W> Placement::along(std::vector<W> at, W const& q) const {
 }
 
 template <Word W>
-std::pair<W, W> Placement::element_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+std::pair<W, W> Placement::element_of_vector(std::span<W const> values, LanePlace<W> const& place,
                                              unsigned bit) const {
   unsigned const bits = *map_.element_bits;
-  W const& w = place.byte;
   if (std::holds_alternative<ThreadValues>(access_.where))
-    return {offset_at(coordinate(values, l, w, bit / bits).first), like(w, bit % bits)};
+    return {offset_at(coordinate(values, place.lane, bit / bits).first), like(place.lane, bit % bits)};
   W const from = place.element->beyond + bit;
   return {offset_at(along(place.element->coordinate, W(from / bits))), W(from % bits)};
 }
 
 template <Word W>
-W Placement::place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
-                             unsigned bit) const {
-  auto const [offset, rest] = element_of_vector(values, l, place, bit);
+W Placement::place_of_vector(std::span<W const> values, LanePlace<W> const& place, unsigned bit) const {
+  auto const [offset, rest] = element_of_vector(values, place, bit);
   return offset * *map_.element_bits + rest;
 }
 
 template <Word W>
-W Placement::bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place, unsigned bit,
+W Placement::bit_of_vector(std::span<W const> values, LanePlace<W> const& place, unsigned bit,
                            W const& base) const {
   W const start = shl(base, 3);
   if (!place.element) return swizzle_bit_address(map_, W(start + shl(place.byte, 3) + bit));
-  auto const [offset, rest] = element_of_vector(values, l, place, bit);
+  auto const [offset, rest] = element_of_vector(values, place, bit);
   return swizzle_bit_address(map_, W(start + value(outer_, offset) * *map_.element_bits + rest));
 }
 
@@ -264,13 +261,12 @@ truth_of<W> Placement::holds(std::vector<W> const& at) const {
 }
 
 template <Word W>
-truth_of<W> Placement::inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
-                              W const& w) const {
+truth_of<W> Placement::inside(std::span<W const> values, LanePlace<W> const& place) const {
   if (!place.element) return true;
   truth_of<W> const first = starts_inside(place);
   unsigned const last = 8 * access_.instruction.bytes - 1;
   if (std::holds_alternative<ThreadValues>(access_.where))
-    return first && holds(coordinate(values, l, w, last / *map_.element_bits).first);
+    return first && holds(coordinate(values, place.lane, last / *map_.element_bits).first);
   W const q = (place.element->beyond + last) / *map_.element_bits;
   return first && holds(along(place.element->coordinate, q));
 }

@@ -119,7 +119,7 @@ struct Layout {
       offset = offset + offset_of(shape.mode(i), stride.mode(i), coordinate[i]);
     return {offset};
   }
-  /// Offsets of all indices, in their order: those of each mode are copies of what lies before it, each a stride further.
+  /// Offsets of all indices, in order. Each mode repeats the offsets of the modes before it, one stride further.
   /// Checked by Layout.OffsetsAreThoseOfTheIndices.
   [[nodiscard]] std::vector<std::uint64_t> offsets() const;
 

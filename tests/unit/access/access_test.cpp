@@ -14,8 +14,8 @@ TEST(NamedAccesses, AreWhatTheirTextsSay) {
     EXPECT_EQ(a.pattern().rows, named.access.pattern().rows);
     EXPECT_EQ(a.pattern().row_bytes, named.access.pattern().row_bytes);
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
-      EXPECT_EQ(a.pattern().place(lane, std::uint64_t{0}, std::uint64_t{0}),
-                named.access.pattern().place(lane, std::uint64_t{0}, std::uint64_t{0}))
+      EXPECT_EQ(a.pattern().place(std::uint64_t{lane}, std::uint64_t{0}, std::uint64_t{0}),
+                named.access.pattern().place(std::uint64_t{lane}, std::uint64_t{0}, std::uint64_t{0}))
           << named.text << " lane " << lane;
     EXPECT_FALSE(named.seen_in.empty());
   }

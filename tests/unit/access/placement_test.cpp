@@ -37,9 +37,9 @@ std::string variables(Placement const& p) {
   return out;
 }
 
-bool inside(Placement const& p, Numbers const& values, unsigned lane) {
+bool inside(Placement const& p, Numbers const& values, std::uint64_t lane) {
   std::span<std::uint64_t const> const given(values);
-  return p.inside(given, lane, p.lane(given, lane, std::uint64_t{0}), std::uint64_t{0});
+  return p.inside(given, p.lane(given, lane));
 }
 
 TEST(Placement, RefusesAddressesOfATileAndOfElements) {
@@ -210,11 +210,11 @@ TEST(Placement, BitsOfAVector) {
   Placement const p = placed("(8,(4,16)):(64,(1,512))", "ld.shared.b128: row = lane%8, col = 0", 16);
   Numbers const none;
   std::span<std::uint64_t const> const values(none);
-  auto const place = p.lane(values, 2, std::uint64_t{0});
-  EXPECT_EQ(p.bit_of_vector(values, 2, place, 3 * 16 + 5, std::uint64_t{0}), (128 + 3) * 16 + 5U);
-  EXPECT_EQ(p.bit_of_vector(values, 2, place, 4 * 16 + 5, std::uint64_t{0}), (128 + 512) * 16 + 5U);
-  EXPECT_EQ(p.bit_of_vector(values, 2, place, 0, std::uint64_t{64}), 64 * 8 + 128 * 16U);
-  EXPECT_EQ(p.place_of_vector(values, 2, place, 4 * 16 + 5), (128 + 512) * 16 + 5U);
+  auto const place = p.lane(values, std::uint64_t{2});
+  EXPECT_EQ(p.bit_of_vector(values, place, 3 * 16 + 5, std::uint64_t{0}), (128 + 3) * 16 + 5U);
+  EXPECT_EQ(p.bit_of_vector(values, place, 4 * 16 + 5, std::uint64_t{0}), (128 + 512) * 16 + 5U);
+  EXPECT_EQ(p.bit_of_vector(values, place, 0, std::uint64_t{64}), 64 * 8 + 128 * 16U);
+  EXPECT_EQ(p.place_of_vector(values, place, 4 * 16 + 5), (128 + 512) * 16 + 5U);
 }
 
 TEST(Placement, AssignmentsEndAtTwoToThe63) {
