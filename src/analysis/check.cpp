@@ -1,4 +1,5 @@
 #include "analysis/distinct.hpp"
+#include "analysis/repeats.hpp"
 
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/check.hpp>
@@ -57,6 +58,7 @@ class Checker {
     if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
       modulus_ =
           std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{options_.arch->banks.bytes}});
+    repeats_ = repeats_of(placement, options.arch->banks.bytes, base_.value_or(end_of_bases(step_)));
   }
 
   std::optional<AccessVerdict> run_exhaustively() {
@@ -242,7 +244,8 @@ class Checker {
   /// True if the period is larger than the bases that are looked at. Precondition: modulus_ or a known base.
   [[nodiscard]] bool has_limited_bases() const { return !base_ && bases_of_a_period() > number_of_bases(); }
 
-  /// Every assignment, and every base modulo the period, or below end_of_bases() where the period is larger.
+  /// Every assignment to which no earlier one is alike, and every base modulo the period, or below end_of_bases() where the period
+  /// is larger.
   [[nodiscard]] std::optional<Found> by_exhaustion() const {
     if (!modulus_ && !base_) return std::nullopt;
     std::uint64_t const bases = base_ ? 1 : std::min(bases_of_a_period(), number_of_bases());
@@ -252,7 +255,9 @@ class Checker {
     std::optional<Misfit> misfit;
     bool accessed = false;
     std::vector<std::uint64_t> total(bases, 0);
-    for_each_assignment(placement_, [&](std::span<W const> values) {
+    for_each_class(placement_, repeats_, [&](AlikeCases const& alike) {
+      if (misfit) return;
+      auto const values = alike.values;
       Case c{{values.begin(), values.end()}, 0};
       for (std::uint64_t b = 0; b < bases && !misfit; ++b) {
         c.base = base_.value_or(b * step_);
@@ -265,7 +270,7 @@ class Checker {
           accessed = accessed || place.active;
         }
         unsigned const n = cost(*options_.arch, instruction_, warp).wavefronts;
-        total[b] += n;
+        total[b] += n * alike.count();
         if (n > worst.wavefronts) worst = {n, c, {}};
       }
     });
@@ -478,17 +483,21 @@ class Checker {
     unsigned const vector_bits = 8 * instruction_.bytes;
     unsigned const run = placement_.whole_vectors() ? vector_bits : placement_.grain();  // side by side
     std::vector<std::uint64_t> starts;                                                   // of runs, in bits
-    std::size_t enough = most_cases;  // to drop those that are there twice
-    for_each_assignment(placement_, [&](std::span<W const> values) {
+    std::size_t enough = 2 * most_cases;  // to drop those that are there twice
+    for_each_class(placement_, repeats_, [&](AlikeCases const& alike) {
+      std::vector<std::uint64_t> const further = alike.distances();
       for (unsigned l = 0; l < instruction_.lanes(); ++l) {
-        LanePlace<W> const place = placement_.lane(values, W{l});
-        if (!place.active) continue;
-        for (unsigned bit = 0; bit < vector_bits; bit += run)
-          starts.push_back(placement_.place_of_vector(values, place, bit));
+        LanePlace<W> const place = placement_.lane(alike.values, W{l});
+        for (unsigned bit = 0; place.active && bit < vector_bits; bit += run) {
+          std::uint64_t const first = placement_.place_of_vector(alike.values, place, bit);
+          std::size_t const known = starts.size();
+          starts.resize(known + further.size());
+          for (std::size_t i = 0; i < further.size(); ++i) starts[known + i] = first + further[i];
+          if (starts.size() < enough) continue;
+          starts = distinct(std::move(starts));
+          enough = 2 * (most_cases + starts.size());
+        }
       }
-      if (starts.size() < enough) return;
-      starts = distinct(std::move(starts));
-      enough = most_cases + 2 * starts.size();
     });
     starts = distinct(std::move(starts));
     std::uint64_t reached = 0;
@@ -506,6 +515,7 @@ class Checker {
   std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
   std::uint64_t step_ = 1;                  // and of what the instruction takes
   std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost
+  std::vector<Repeat> repeats_{};           // of the variables: cases that are one
 };
 
 }  // namespace
