@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <numeric>
+#include <unordered_map>
 
 namespace swizproof {
 
@@ -240,7 +241,38 @@ struct Decide {
   }
 };
 
+/// True if both have one report. Budgets alone count weights; no report depends on the map's text and notes.
+bool ask_the_same(Obligation const& a, Obligation const& b) {
+  auto const* const left = std::get_if<AccessesHold>(&a.what);
+  auto const* const right = std::get_if<AccessesHold>(&b.what);
+  return left != nullptr && right != nullptr && a.arch == b.arch && a.expect_refuted == b.expect_refuted &&
+         left->at_most == right->at_most && left->align == right->align &&
+         static_cast<Map const&>(left->map) == static_cast<Map const&>(right->map) &&
+         left->placements == right->placements;
+}
+
 }  // namespace
+
+std::vector<std::size_t> first_that_ask_the_same(std::span<Obligation const> obligations) {
+  std::unordered_map<std::string, std::vector<std::size_t>> known;  // by texts that equal ones share
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < obligations.size(); ++i) {
+    first.push_back(i);
+    auto const* const hold = std::get_if<AccessesHold>(&obligations[i].what);
+    if (hold == nullptr) continue;
+    std::string text = hold->map.text;
+    for (Placement const& placement : hold->placements) text += '\n' + placement.access().name;
+    std::vector<std::size_t>& before = known[std::move(text)];
+    auto const same = std::find_if(before.begin(), before.end(), [&](std::size_t earlier) {
+      return ask_the_same(obligations[earlier], obligations[i]);
+    });
+    if (same == before.end())
+      before.push_back(i);
+    else
+      first.back() = *same;
+  }
+  return first;
+}
 
 ObligationReport decide(Obligation const& obligation, Limits const& limits) {
   auto const start = std::chrono::steady_clock::now();

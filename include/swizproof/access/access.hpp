@@ -32,6 +32,7 @@ struct RowAndByte {
   Expression byte{};
   unsigned rows = 1;       ///< footprint: 1 + the largest row, rounded up
   unsigned row_bytes = 4;  ///< footprint: bytes of a row that are touched, rounded up
+  friend bool operator==(RowAndByte const&, RowAndByte const&) = default;
 
   /// Row and byte of a lane, from the footprint's corner at (row0, byte0): for theorems about pitches and for tiles alike.
   template <Word W>
@@ -44,11 +45,13 @@ struct RowAndByte {
 /// lane -> one index for each mode of the tile, in elements; a single one is CuTe's plain index.
 struct Coordinate {
   std::vector<Expression> modes{};
+  friend bool operator==(Coordinate const&, Coordinate const&) = default;
 };
 
 /// lane -> byte address relative to the base: arithmetic that knows no layout.
 struct RawAddress {
   Expression bytes{};
+  friend bool operator==(RawAddress const&, RawAddress const&) = default;
 };
 
 /// CuTe's thread-value layout: (thread, value) -> index into `tile`, leftmost mode fastest. Tiles are
@@ -59,6 +62,7 @@ struct ThreadValues {
   IntTuple tile{};
   unsigned value_bits = 0;     ///< ValueType of a pasted TiledCopy, which elements must have; 0: not given
   std::int64_t partition = 0;  ///< values that vectors stay within: not those of a tiler's gaps; 0: all
+  friend bool operator==(ThreadValues const&, ThreadValues const&) = default;
 };
 
 /// A warp instruction and the coordinate or address that each lane accesses. Variables of all expressions: `lane`,
@@ -77,6 +81,8 @@ struct Access {
   /// The name in one line: of a pasted TiledCopy `ldmatrix.x4: tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (_16,_16)`, which
   /// is the same access. Checked by golden.tiler_of_layouts.
   [[nodiscard]] std::string title() const;
+  /// True if both are written alike.
+  friend bool operator==(Access const&, Access const&) = default;
 };
 
 /// The addresses of a named pattern whose tile starts at byte `base`, whose rows lie `pitch` bytes

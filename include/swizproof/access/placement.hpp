@@ -97,6 +97,11 @@ class Placement {
   /// The mode of the tile along which the bytes of a named pattern's row run.
   [[nodiscard]] std::size_t row_mode() const { return 1 - byte_mode_; }
 
+  /// True if a map and an access that are written alike lie on each other.
+  friend bool operator==(Placement const& a, Placement const& b) {
+    return a.map_ == b.map_ && a.access_ == b.access_;
+  }
+
  private:
   void place_pattern(RowAndByte const& pattern);
   void place_thread_values(ThreadValues const& values);

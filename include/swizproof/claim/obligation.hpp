@@ -203,6 +203,11 @@ struct ObligationReport {
   double seconds = 0;
 };
 
+/// For each obligation the place of the first one that asks the same: of equal accesses to equal maps, by the same limits of cost
+/// and bases, on one architecture. Their reports differ in `seconds` alone, but for those with an `error`, which names the entry.
+/// An obligation that is not about accesses has its own place. Checked by Obligations.WhatAnEarlierOneAsksIsDecidedOnce.
+[[nodiscard]] std::vector<std::size_t> first_that_ask_the_same(std::span<Obligation const> obligations);
+
 /// Decides one. An access that does not fit its tile is Refuted; what only now turns out to be malformed is in `error`.
 /// Throws Disagreement.
 [[nodiscard]] ObligationReport decide(Obligation const& obligation, Limits const& limits);

@@ -48,6 +48,7 @@ class Expression {
     Op op;
     std::uint64_t value = 0;  ///< the number, or the variable's index
     std::size_t a = 0, b = 0, c = 0;
+    friend bool operator==(Node const&, Node const&) = default;
   };
 
   /// Appends a node and returns its place.
@@ -76,6 +77,8 @@ class Expression {
     return joined(Op::logical_and, a, b);
   }
 
+  /// True if both are written alike, not if they have equal values.
+  friend bool operator==(Expression const&, Expression const&) = default;
   [[nodiscard]] bool empty() const { return nodes_.empty(); }
   [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
 

@@ -94,6 +94,8 @@ struct Map {
   }
   /// True if a swizzle acts on byte addresses, so that the base address matters.
   [[nodiscard]] bool acts_on_bytes() const { return !on_bytes.empty(); }
+  /// True if both have the same stages, not if they are one function.
+  friend bool operator==(Map const&, Map const&) = default;
 };
 
 /// A map as a text or CuTe's algebra gives it (composed.hpp): the function, and what is to be said about it.

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -85,22 +86,37 @@ std::vector<Obligation> read_all(Common const& common, ProveOptions const& optio
   return broken;
 }
 
-/// Decides the obligations; calls `each(obligation, report)` as the reports come, in the obligations' order.
+/// The report of an obligation that asks what an earlier one asked: that one's, which took the time.
+ObligationReport again(Obligation const& obligation, ObligationReport const& earlier, Limits const& limits) {
+  if (earlier.error) return decide(obligation, limits);  // it names the entry
+  ObligationReport report = earlier;
+  report.seconds = 0;
+  return report;
+}
+
+/// Decides the obligations, equal ones once; calls `each(obligation, report)` as the reports come, in the obligations' order.
 template <class Each>
 ObligationsResult compute(std::vector<Obligation> obligations, Common const& common,
                           ProveOptions const& options, Each const& each) {
   ObligationsResult result;
   result.obligations = std::move(obligations);
   bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  std::size_t const all = result.obligations.size();
-  auto decided = decide_in_order(result.obligations, options.jobs, common.limits());
-  for (Obligation const& obligation : result.obligations) {
-    ObligationReport const& report = decided.wait(result.reports.size(), [&](std::size_t done) {
-      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, all);
-    });
+  std::vector<std::size_t> const first = first_that_ask_the_same(result.obligations);
+  std::vector<std::reference_wrapper<Obligation const>> once;
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (first[i] == i) once.emplace_back(result.obligations[i]);
+  auto decided = decide_in_order(once, options.jobs, common.limits());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] != i) {
+      result.add(again(result.obligations[i], result.reports[first[i]], common.limits()));
+    } else {
+      result.add(decided.wait(next++, [&](std::size_t done) {
+        if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, once.size());
+      }));
+    }
     if (progress) fmt::print(stderr, "\r\x1b[K");
-    result.add(report);
-    each(obligation, report);
+    each(result.obligations[i], result.reports.back());
   }
   return result;
 }

@@ -50,6 +50,27 @@ TEST(Obligations, AnAccessIsProved) {
   EXPECT_EQ(report.accesses.size(), 2U);
 }
 
+TEST(Obligations, WhatAnEarlierOneAsksIsDecidedOnce) {
+  std::string const tile = "layout = \"Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)\"\n";
+  auto const entry = [](std::string const& rest) {
+    static int number = 0;
+    return "[[obligation]]\nname = \"" + std::to_string(++number) + "\"\n" + rest;
+  };
+  std::string const x4 = "access = [\"ldmatrix.x4\"]\n", column = "access = [\"column.b16\"]\n";
+  auto const first = first_that_ask_the_same(
+      read(entry(tile + x4) + entry(tile + column) + entry(tile + x4 + "weight = 3\nkernel = \"k\"\n") +
+           entry(tile + x4 + "at_most = 4\n") + entry(tile + x4 + "align = 2048\n") +
+           entry(tile + x4 + "arch = \"sm_100\"\n") + entry(tile + x4 + "expect = \"refuted\"\n") +
+           entry("layout = \"Sw<3,4,3> o smem_ptr[16b](unset) o (256,64):(64,1)\"\n" + x4) +
+           entry("bijective = \"(8,8):(8,1)\"\n") + entry("bijective = \"(8,8):(8,1)\"\n") +
+           entry(tile + "access = [\"ldmatrix.x4\", \"column.b16\"]\n") + entry(tile + column) +
+           entry("layout = \"S<3,4,3> o smem_ptr_16b(unset) o (128,64):(64,1)\"\n" + x4) +
+           entry(tile + "access = [\"ld.shared.b16: row = lane, col = i for i in 0..7\"]\n") +
+           entry(tile + "access = [\"ld.shared.b16: row = lane, col = i for i in 0..63\"]\n") +
+           entry("budget = 100000\nkernel = \"k\"\n")));
+  EXPECT_EQ(first, (std::vector<std::size_t>{0, 1, 0, 3, 4, 5, 6, 7, 8, 9, 10, 1, 0, 13, 14, 15}));
+}
+
 TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
   std::string const tail = "layout = \"(32,32):(32,1)\"\nelement = \"f32\"\naccess = \"column.b32.load\"\n";
   ObligationReport const bad =
