@@ -147,9 +147,7 @@ Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
     return nullptr;
   }
   check_writer(c.writer, address, by, "reads", false);
-  // A write of the same value that is ordered before makes the others harmless.
-  bool const known = c.writer.group == 0 && ordered(c.writer, by);
-  for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", known);
+  for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", false);
   note(c, by);
   return &c;
 }

@@ -36,6 +36,15 @@ TEST(Races, OfEqualValuesAreAKindOfTheirOwn) {
   EXPECT_EQ(kind("st.shared.u32 [%r2], %r1;\n", 32), "race");
 }
 
+TEST(Races, OfEqualValuesAcceptWritesAlone) {
+  // both warps store one value, and warp 1 reads its own: the store of warp 0 is not ordered before the read
+  Case c{"st.shared.u32 [%r2], 5;\n" + only_warp(1, "$B", "bar.warp.sync -1;\nld.shared.u32 %r5, [%r2];\n")};
+  c.same_values = true;
+  EXPECT_EQ(c.kind(), "race");
+  c.body = "st.shared.u32 [%r2], 5;\nbar.sync 0;\nld.shared.u32 %r5, [%r2];\n";
+  EXPECT_EQ(c.kind(), "proved");
+}
+
 TEST(Races, NameTheExecutions) {
   // each warp stores and reads in a loop: of two iterations the barrier is between the store and the read alone
   std::string const body = load + "mov.u32 %r5, 0;\n$L: st.shared.f32 [%r3], %f1;\nbar.sync 0;\n" +
