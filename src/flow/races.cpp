@@ -39,13 +39,13 @@ Cell::Access Bytes::access(Toucher const& by) const {
           by.strong};
 }
 
-void Bytes::note(Cell& c, Toucher const& by) {
-  for (Cell::Access& r : c.readers)
-    if (r.doer == by.doer()) {
-      r = access(by);
+void Bytes::note(std::vector<Cell::Access>& accesses, Cell::Access const& last) {
+  for (Cell::Access& a : accesses)
+    if (a.doer == last.doer) {
+      a = last;
       return;
     }
-  c.readers.push_back(access(by));
+  accesses.push_back(last);
 }
 
 bool Bytes::ordered(Cell::Access const& first, Toucher const& by) const {
@@ -132,7 +132,7 @@ Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
   Cell& c = cell(address);
   if (c.mbarrier) refuse_mbarrier(address, by, "reads");
   if (!c.written) {
-    note(c, by);
+    note(c.readers, access(by));
     if (faults_.would_keep(FlowFaultKind::uninitialised, false))
       faults_.add({FlowFaultKind::uninitialised,
                    fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier "
@@ -148,7 +148,7 @@ Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
   }
   check_writer(c.writer, address, by, "reads", false);
   for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", false);
-  note(c, by);
+  note(c.readers, access(by));
   return &c;
 }
 
@@ -166,6 +166,30 @@ void Bytes::read_constant(std::uint64_t address, Toucher const& by) {
                        "ld.global without .nc",
                        {},
                        false};
+}
+
+void Bytes::replace(Cell& c, std::uint64_t address, Toucher const& by, bool same) {
+  if (c.writer.clock == 0 && c.readers.empty()) return;
+  if (!c.past) c.past = std::make_unique<Cell::Past>();
+  Cell::Past& past = *c.past;
+  if (!same) {
+    past.writers.swap(c.others);
+    if (c.writer.clock != 0) past.writers.push_back(c.writer);
+    past.readers.swap(c.readers);
+    c.others.clear(), past.equal.clear(), c.readers.clear();
+    return;
+  }
+  if (!ordered(c.writer, by)) {
+    for (Cell::Access const& w : past.writers) check_writer(w, address, by, "writes", false);
+    for (Cell::Access const& w : past.equal) check_writer(w, address, by, "writes", true);
+    for (Cell::Access const& r : past.readers) check_reader(r, address, by);
+  }
+  c.others.push_back(c.writer);
+  for (Cell::Access const& w : c.others)
+    if (ordered(w, by)) note(past.equal, w);
+  std::erase_if(c.others, [&](Cell::Access const& w) { return ordered(w, by); });
+  for (Cell::Access const& r : c.readers) note(past.readers, r);
+  c.readers.clear();
 }
 
 void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number) {
@@ -187,11 +211,9 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
   if (c.writer.clock != 0) {  // also behind mbarrier.inval
     check_writer(c.writer, address, by, "writes", same);
     for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);
-    std::erase_if(c.others, [&](Cell::Access const& w) { return !same || ordered(w, by); });
-    if (same && !ordered(c.writer, by)) c.others.push_back(c.writer);
   }
   for (Cell::Access const& r : c.readers) check_reader(r, address, by);
-  c.readers.clear();
+  replace(c, address, by, same);
   c.part = part, c.number = number, c.written = true;
   c.writer = access(by);
 }

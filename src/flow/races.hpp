@@ -63,6 +63,10 @@ struct Cell {
     std::uint16_t doer = 0;
     bool strong = false;
   };
+  /// Accesses that `writer` is ordered behind, and a further write of its value has to be: writes of another value, writes of this one, reads.
+  struct Past {
+    std::vector<Access> writers{}, equal{}, readers{};
+  };
   std::uint32_t part = 0;
   std::uint8_t number = 0;
   bool written = false;
@@ -72,6 +76,7 @@ struct Cell {
   Access writer{};
   std::vector<Access> readers{};
   std::vector<Access> others{};  ///< writers of the same value that are not ordered before the last one
+  std::unique_ptr<Past> past{};
 };
 
 /// Bytes of one state space.
@@ -105,7 +110,7 @@ class Bytes {
   void read_first(std::uint64_t address, Toucher const& by) {
     Cell& c = cell(address);
     c.read_before = true;
-    note(c, by);
+    note(c.readers, access(by));
   }
   /// A byte that ld.global.nc reads: nothing may write it.
   void read_constant(std::uint64_t address, Toucher const& by);
@@ -127,7 +132,8 @@ class Bytes {
 
  private:
   Cell& cell(std::uint64_t address);
-  void note(Cell& c, Toucher const& by);
+  /// Remembers an access; of a thread, its last one.
+  static void note(std::vector<Cell::Access>& accesses, Cell::Access const& last);
   [[nodiscard]] Cell::Access access(Toucher const& by) const;
   [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const;
   [[nodiscard]] bool two_warps(Cell::Access const& first, Toucher const& by) const;
@@ -135,6 +141,8 @@ class Bytes {
                     bool same);
   void check_copy(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb);
   void check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by);
+  /// Makes the accesses before a write its past. A write of the same value keeps the past of the one before.
+  void replace(Cell& c, std::uint64_t address, Toucher const& by, bool same);
   void race(FlowFaultKind kind, Cell::Access const& first, Toucher const& by, std::uint64_t address,
             char const* verb, char const* verb_of_first);
   void refuse_mbarrier(std::uint64_t address, Toucher const& by, char const* verb) const;

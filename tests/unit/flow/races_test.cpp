@@ -45,6 +45,27 @@ TEST(Races, OfEqualValuesAcceptWritesAlone) {
   EXPECT_EQ(c.kind(), "proved");
 }
 
+TEST(Races, RememberWhatIsBeforeTheFirstOfEqualWrites) {
+  // lane 0 accesses the word, and then all lanes store one value: only lane 0's store is ordered behind that access
+  std::string const st = "st.shared.u32 [%r2], 1;\n", first = "setp.eq.u32 %p1, %r1, 0;\n@%p1 ";
+  EXPECT_EQ(kind(first + "st.shared.u32 [%r2], 2;\n" + st, 32), "race");
+  EXPECT_EQ(kind(first + "st.shared.u32 [%r2], 2;\nbar.warp.sync -1;\n" + st, 32), "proved");
+  std::string const filled = only_first("$F", "st.shared.u32 [%r2], 2;\n") + "bar.sync 0;\n";
+  EXPECT_EQ(kind(filled + "@!%p7 ld.shared.u32 %r5, [%r2];\n" + st, 32), "race");
+  EXPECT_EQ(kind(filled + "@!%p7 ld.shared.u32 %r5, [%r2];\nbar.warp.sync -1;\n" + st, 32), "proved");
+  // the value is the same, and the instruction another one
+  EXPECT_EQ(kind(first + "st.shared.u32 [%r2], 1;\n" + st, 32), "same-value race");
+  // thread 0 stores 5 and 7, thread 32 stores 7
+  Case c{only_first("$A", "st.shared.u32 [%r2], 5;\nst.shared.u32 [%r2], 7;\n") +
+         only_warp(1, "$B", "setp.ne.u32 %p1, %r1, 32;\n@%p1 bra $B;\nst.shared.u32 [%r2], 7;\n")};
+  c.same_values = true;
+  EXPECT_EQ(c.kind(), "race");
+  // thread 0 stores 7 twice
+  c.body = only_first("$A", "st.shared.u32 [%r2], 7;\nst.shared.u32 [%r2], 7;\n") +
+           only_warp(1, "$B", "setp.ne.u32 %p1, %r1, 32;\n@%p1 bra $B;\nst.shared.u32 [%r2], 7;\n");
+  EXPECT_EQ(c.kind(), "proved");
+}
+
 TEST(Races, NameTheExecutions) {
   // each warp stores and reads in a loop: of two iterations the barrier is between the store and the read alone
   std::string const body = load + "mov.u32 %r5, 0;\n$L: st.shared.f32 [%r3], %f1;\nbar.sync 0;\n" +
