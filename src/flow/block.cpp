@@ -150,7 +150,7 @@ void BlockRun::run_warps(WarpOrder const& order) {
 
 /// The end of the block.
 void BlockRun::end() {
-  if (!faults_.not_well_synchronised()) barriers_.end();
+  if (!faults_.not_well_synchronised()) barriers_.end(), mbarriers_.end();
   for (unsigned t = 0; t < kernel_.threads && kernel_.stores_bulk; ++t) {
     unsigned const reads = units_.store_reads(t);
     if (clocks_.now(reads) > 1 && !clocks_.ordered(reads, clocks_.now(reads) - 1, t))

@@ -93,26 +93,28 @@ void Mbarriers::inval(std::uint64_t address, MbarrierOperation const& op, Clocks
           {},
           {},
           thread / 32 != op.thread / 32};
+  if (b.pending == 0) check_expected(b);
   b.live = false;
 }
 
 /// Fails if the operations of a phase are not all executed before what a thread does now, (b) and (d).
-void Mbarriers::behind(std::vector<Clocks::Arrival> const& steps, std::vector<FlowTouch> const& touches,
-                       Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
-                       char const* what) const {
+void Mbarriers::behind(Steps const& steps, Clocks::Vector& known, MbarrierOperation const& op,
+                       Clocks const& clocks, char const* what) const {
   Clocks::Vector const& seen = clocks.seen(op.thread).execution;
   if (known == seen) return;
   bool all = true;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (clocks.executed(steps[i].thread, steps[i].own, op.thread)) {
-      all = all && (*seen)[steps[i].thread] >= steps[i].own;
+  for (std::size_t i = 0; i < steps.arrivals.size(); ++i) {
+    Clocks::Arrival const& a = steps.arrivals[i];
+    if (clocks.executed(a.thread, a.own, op.thread)) {
+      all = all && (*seen)[a.thread] >= a.own;
       continue;
     }
     return faults_.unsynchronised(unsynchronised(
-        fmt::format("{} {} before {} arrives at the mbarrier: which phase it belongs to depends "
-                    "on the order",
-                    who(op.touch), what, who(touches[i])),
-        op.touch, touches[i]));
+        fmt::format("{} {} before {} at the mbarrier: which phase it belongs to depends on the order",
+                    who(op.touch), what,
+                    steps.copies[i] ? fmt::format("the bulk copy of {} is complete", who(steps.touches[i]))
+                                    : who(steps.touches[i]) + " arrives"),
+        op.touch, steps.touches[i]));
   }
   if (all) known = seen;  // it holds for each thread that has seen the same
 }
@@ -123,11 +125,10 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
   if (count == 0 || count > b.pending)
     throw misuse(op, fmt::format("{} arrives {} times at an mbarrier that waits for {} arrivals",
                                  who(op.touch), count, b.pending));
-  behind(b.before, b.touches_before, b.known, op, clocks, "may arrive");
+  behind(b.before, b.known, op, clocks, "may arrive");
   std::uint64_t const phase = b.phase;
   b.bytes += bytes;
-  b.arrivals.push_back(clocks.arrive(op.thread, op.relaxed));
-  b.steps.push_back(b.arrivals.back()), b.touches.push_back(op.touch);
+  b.now.add(clocks.arrive(op.thread, op.relaxed), op.touch);
   b.pending -= count;
   end_phase(b, clocks);
   return phase;
@@ -136,7 +137,7 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
 void Mbarriers::expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op,
                        Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
-  behind(b.before, b.touches_before, b.known, op, clocks, "may expect bytes");
+  behind(b.before, b.known, op, clocks, "may expect bytes");
   b.expected.push_back({op.thread, clocks.now(op.thread), op.touch});
   b.bytes += bytes;
   end_phase(b, clocks);
@@ -150,46 +151,69 @@ void Mbarriers::fence(unsigned thread, Clocks& clocks) {
 
 unsigned Mbarriers::copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
-  behind(b.before, b.touches_before, b.known, op, clocks, "may issue a copy");
-  b.steps.push_back(clocks.arrive(op.thread)), b.touches.push_back(op.touch);
+  behind(b.before, b.known, op, clocks, "may issue a copy");
+  b.issues.push_back(clocks.arrive(op.thread));
+  b.issued = op.touch;
   return b.slot;
 }
 
 void Mbarriers::copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks) {
   Mbarrier& b = barriers_.at(address);
-  b.arrivals.push_back(clocks.arrive(unit));
+  b.now.add(clocks.arrive(unit), b.issued, true);
   b.bytes -= static_cast<std::int64_t>(bytes);
   end_phase(b, clocks);
 }
 
-/// (c) and (e), of the phase that is complete now.
-void Mbarriers::check_end(Mbarrier const& b) const {
+/// (c), of a phase that all have arrived at.
+void Mbarriers::check_expected(Mbarrier const& b) const {
+  auto const first_copy = std::find(b.now.copies.begin(), b.now.copies.end(), true);
+  if (b.bytes < 0 && first_copy != b.now.copies.end()) {
+    FlowTouch const& copy = b.now.touches[static_cast<std::size_t>(first_copy - b.now.copies.begin())];
+    return faults_.unsynchronised(
+        unsynchronised(fmt::format("a bulk copy of {} writes bytes that are not expected: the phase may be "
+                                   "complete before",
+                                   who(copy)),
+                       copy, b.now.touches.back()));
+  }
   for (Operation const& e : b.expected)
-    if (std::none_of(b.arrivals.begin(), b.arrivals.end(),
+    if (std::none_of(b.now.arrivals.begin(), b.now.arrivals.end(),
                      [&](Clocks::Arrival const& a) { return a.behind(e.thread, e.own); }))
       return faults_.unsynchronised(
           unsynchronised(fmt::format("{} expects bytes, and the phase may be complete before: no arrival is "
                                      "behind it",
                                      who(e.touch)),
-                         e.touch, b.touches.back()));
-  for (Operation const& w : b.waits)
-    if (std::none_of(b.steps.begin(), b.steps.end(),
-                     [&](Clocks::Arrival const& a) { return a.behind(w.thread, w.own); }))
+                         e.touch, b.now.touches.back()));
+}
+
+/// (e), of the phase that is complete now.
+void Mbarriers::check_waits(Mbarrier const& b) const {
+  for (Operation const& w : b.waits) {
+    auto const follows = [&](Clocks::Arrival const& a) { return a.behind(w.thread, w.own); };
+    if (std::none_of(b.now.arrivals.begin(), b.now.arrivals.end(), follows) &&
+        std::none_of(b.issues.begin(), b.issues.end(), follows))
       return faults_.unsynchronised(
           unsynchronised(fmt::format("{} may still wait when the phase behind it is complete: no arrival of "
                                      "that phase is behind the wait",
                                      who(w.touch)),
-                         w.touch, b.touches.back()));
+                         w.touch, b.now.touches.back()));
+  }
 }
 
-/// Completes a phase of which all have arrived and all bytes are written.
+void Mbarriers::end() const {
+  for (auto const& [address, b] : barriers_)
+    if (b.live && b.pending == 0) check_expected(b);
+}
+
+/// Completes a phase that all have arrived at and that has all its bytes.
 void Mbarriers::end_phase(Mbarrier& b, Clocks& clocks) {
   if (b.pending != 0 || b.bytes != 0) return;
-  check_end(b);
-  b.complete = clocks.merged(b.arrivals);
-  b.before_that = std::move(b.before), b.touches_before_that = std::move(b.touches_before);
-  b.before = std::move(b.steps), b.touches_before = std::move(b.touches);
-  b.arrivals.clear(), b.steps.clear(), b.touches.clear(), b.expected.clear(), b.waits.clear();
+  check_expected(b);
+  check_waits(b);
+  b.complete = clocks.merged(b.now.arrivals);
+  b.before_that = std::move(b.before);
+  b.before = std::move(b.now);
+  b.now = {};
+  b.issues.clear(), b.expected.clear(), b.waits.clear();
   b.known = b.known_of_wait = nullptr;
   b.pending = b.count;
   ++b.phase;
@@ -206,7 +230,7 @@ bool Mbarriers::passes(std::uint64_t address, bool parity, std::uint64_t phase, 
 
 void Mbarriers::depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = barriers_.at(address);
-  behind(b.before_that, b.touches_before_that, b.known_of_wait, op, clocks, "may wait");
+  behind(b.before_that, b.known_of_wait, op, clocks, "may wait");
   b.waits.push_back({op.thread, clocks.now(op.thread), op.touch});
   if (b.complete.execution) clocks.take(b.complete, op.thread, op.relaxed);
 }

@@ -3,8 +3,8 @@
 // PTX ISA, mbarrier: a phase is complete once its pending arrivals and its transaction count are 0; then the next one begins. Well synchronised
 // means that each operation belongs to the same phase in every order of the warps. Checked where it is executed, and sufficient for all orders:
 //   (a) init happens before every other operation; inval, and what uses the 8 bytes before and behind, is ordered with all of them;
-//   (b) each arrival, expect_tx and bulk copy of phase g happens behind the completion of phase g - 1;
-//   (c) each expect_tx of a phase happens before an arrival of it: the phase cannot be complete without these bytes;
+//   (b) each arrival, expect_tx and bulk copy of phase g happens behind the completion of phase g - 1: its arrivals, and the ends of its copies;
+//   (c) each expect_tx of a phase happens before an arrival of it, and all bytes are expected: the phase cannot be complete without these bytes;
 //   (d) a wait for phase g happens behind the completion of g - 1: the parity before it cannot let it pass;
 //   (e) it happens before an arrival of g + 1: the parity behind it cannot hold it.
 // "Happens" is execution here, `Clocks::executed`: relaxed operations count. Memory is ordered by the others alone.
@@ -42,6 +42,8 @@ class Mbarriers {
   unsigned copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
   /// It has written its bytes. `unit`: the clock that copied.
   void copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks);
+  /// The block has ended: (c) of phases that all have arrived at and that are not complete.
+  void end() const;
   /// True if the phase with a parity, or with a number, is complete.
   [[nodiscard]] bool passes(std::uint64_t address, bool parity, std::uint64_t phase,
                             MbarrierOperation const& op, Clocks const& clocks);
@@ -66,6 +68,15 @@ class Mbarriers {
     std::uint32_t own = 0;
     FlowTouch touch{};
   };
+  /// Operations, and where they are.
+  struct Steps {
+    std::vector<Clocks::Arrival> arrivals{};
+    std::vector<FlowTouch> touches{};
+    std::vector<bool> copies{};  ///< true for the end of a bulk copy
+    void add(Clocks::Arrival arrival, FlowTouch const& touch, bool copy = false) {
+      arrivals.push_back(std::move(arrival)), touches.push_back(touch), copies.push_back(copy);
+    }
+  };
   struct Mbarrier {
     bool live = false;
     std::uint32_t count = 0, pending = 0;
@@ -73,24 +84,22 @@ class Mbarriers {
     std::int64_t bytes = 0;  ///< that copies have still to write in this phase
     unsigned slot = 0;
     Origin origin{};
-    std::vector<Clocks::Arrival> arrivals{};  ///< of this phase
-    std::vector<Clocks::Arrival> steps{};     ///< arrivals, and issues of copies, of this phase
-    std::vector<FlowTouch> touches{};         ///< of `steps`
+    Steps now{};                              ///< arrivals and ends of copies of this phase
+    FlowTouch issued{};                       ///< the last issue of a copy
+    std::vector<Clocks::Arrival> issues{};    ///< issues of copies of this phase
     std::vector<Operation> expected{};        ///< of this phase
     std::vector<Operation> waits{};           ///< for the phase before
-    std::vector<Clocks::Arrival> before{};    ///< `steps` of the phase before
-    std::vector<Clocks::Arrival> before_that{};
-    std::vector<FlowTouch> touches_before{}, touches_before_that{};
+    Steps before{}, before_that{};            ///< `now` of the phase before, and of the one before that
     Clocks::Vector known{}, known_of_wait{};  ///< of a thread that (b), or (d), holds for
     Clocks::Moments complete{};
     std::map<unsigned, Operation> last{};  ///< operation of each thread
   };
   Mbarrier& used(std::uint64_t address, MbarrierOperation const& op, Clocks const& clocks);
-  void behind(std::vector<Clocks::Arrival> const& steps, std::vector<FlowTouch> const& touches,
-              Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
+  void behind(Steps const& steps, Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
               char const* what) const;
   void end_phase(Mbarrier& b, Clocks& clocks);
-  void check_end(Mbarrier const& b) const;
+  void check_expected(Mbarrier const& b) const;
+  void check_waits(Mbarrier const& b) const;
 
   Faults& faults_;
   std::map<std::uint64_t, Mbarrier> barriers_{};

@@ -102,6 +102,48 @@ TEST(Mbarriers, ExpectBytesBeforeAnArrival) {
             "between them");
 }
 
+/// Thread 0 fills the tile with what a copy of 256 bytes reads, and all threads wait.
+std::string const
+    issue =
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2], 256, [%r2+2048];\n",
+    expect = "mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r2+2048], 256;\n",
+    one =
+        only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 1;\nfence.mbarrier_init.release.cluster;\n") +
+        sync;
+
+TEST(Mbarriers, AreCompleteWhenTheirCopiesAre) {
+  // the second arrival may come while the copy is on its way: the phase has had its arrival
+  EXPECT_EQ(kind(one + only_first("$C", expect + issue + expect)), "unknown");
+  EXPECT_EQ(kind(one + only_first("$C", expect + issue + wait(0, "$W") + expect)), "proved");
+  // a ring of one stage: the issue is behind the arrival, and the consumers have waited for the copy
+  auto const ring = [](std::string const& order) {
+    return kind(
+        only_first("$I",
+                   "mbarrier.init.shared.b64 [%r2+2048], 1;\nmbarrier.init.shared.b64 [%r2+2056], 32;\n"
+                   "fence.mbarrier_init.release.cluster;\n") +
+        sync + "mov.u32 %r5, 0;\n" +
+        only_first("$P",
+                   "$M: xor.b32 %r6, %r5, 1; and.b32 %r6, %r6, 1;\n"
+                   "$E: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2056], %r6;\n@!%p2 bra $E;\n" +
+                       order + "add.s32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra $M;\n") +
+        only_warp(1, "$K",
+                  "$N: and.b32 %r6, %r5, 1;\n"
+                  "$F: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], %r6;\n@!%p2 bra $F;\n"
+                  "ld.shared.f32 %f2, [%r3];\nfence.proxy.async.shared::cta;\n"
+                  "mbarrier.arrive.shared.b64 %rd9, [%r2+2056];\n"
+                  "add.s32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra $N;\n"));
+  };
+  EXPECT_EQ(ring(expect + issue), "proved");
+  EXPECT_EQ(ring(issue + expect), "proved");
+}
+
+TEST(Mbarriers, ExpectAllBytes) {
+  // if the copy is late, the arrival completes phase 0, and the wait for parity 1 has no end
+  EXPECT_EQ(kind(one + only_first("$C", issue + "mbarrier.arrive.shared.b64 %rd9, [%r2+2048];\n") + sync +
+                 wait(1, "$W")),
+            "unknown");
+}
+
 TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
   EXPECT_TRUE((Case{init + sync + arrive + wait(0, "$W")}.report().left_out.empty()));
   std::string const two_branches =
