@@ -144,6 +144,43 @@ TEST(Mbarriers, ExpectAllBytes) {
             "unknown");
 }
 
+TEST(Mbarriers, AreWellSynchronised) {
+  auto const answer = [](std::string const& body, unsigned threads = 64) {
+    std::string const size = fmt::format("f32[{}]", threads);
+    return Case{body, size, size, {}, threads}.answer();
+  };
+  auto const thread = [](unsigned warp, std::string const& label, std::string const& body) {
+    return only_warp(
+        warp, label,
+        fmt::format("and.b32 %r31, %r1, 31; setp.ne.u32 %p6, %r31, 0;\n@%p6 bra {};\n{}", label, body));
+  };
+  // bytes are expected, and nothing that arrives is behind
+  EXPECT_EQ(
+      answer(one + only_first("$C", "mbarrier.expect_tx.relaxed.cta.shared.b64 [%r2+2048], 256;\n" + issue) +
+             thread(1, "$D", arrive)),
+      "unknown: not well synchronised: thread 0 expects bytes, and the phase may be complete before: no "
+      "arrival is behind it");
+  // copies and expectations may belong to the phase before
+  std::string const again = "bar.sync 2, 64;\n";
+  EXPECT_EQ(answer(one + only_first("$C", arrive) + thread(1, "$D", issue + expect) + sync).substr(0, 8),
+            "unknown:");
+  EXPECT_EQ(answer(one + only_first("$C", arrive) +
+                   thread(1, "$D",
+                          "mbarrier.expect_tx.relaxed.cta.shared.b64 [%r2+2048], 256;\n" + issue + arrive) +
+                   sync)
+                .substr(0, 8),
+            "unknown:");
+  // the wait for phase 1 passes before phase 0 is complete, or when phase 1 is
+  EXPECT_EQ(answer(one + only_first("$C", arrive + wait(0, "$W") + arrive + wait(1, "$V")) +
+                   thread(1, "$D", wait(1, "$X"))),
+            "unknown: not well synchronised: thread 32 may wait before thread 0 arrives at the mbarrier: "
+            "which phase it belongs to depends on the order");
+  // the wait for phase 0 may find phase 2
+  std::string const late = one + thread(0, "$C", wait(0, "$W")) + thread(1, "$D", arrive) +
+                           only_warp(1, "$E", again) + only_warp(2, "$F", again) + thread(1, "$G", arrive);
+  EXPECT_NE(answer(late, 96), "proved");
+}
+
 TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
   EXPECT_TRUE((Case{init + sync + arrive + wait(0, "$W")}.report().left_out.empty()));
   std::string const two_branches =
