@@ -89,10 +89,12 @@ void NamedBarriers::end() const {
                            b.now.back().touch, std::nullopt);
 }
 
-bool ClusterBarrier::arrive(unsigned thread, bool relaxed, Clocks& clocks) {
+bool ClusterBarrier::arrive(unsigned thread, bool relaxed, std::optional<Clocks::Arrival> const& released,
+                            Clocks& clocks) {
   if (phase_of_[thread] != 0) return false;
   phase_of_[thread] = phase_ + 1;
   threads_.push_back(thread);
+  if (relaxed && released) arrivals_.push_back(*released);
   arrivals_.push_back(clocks.arrive(thread, relaxed));
   return true;
 }

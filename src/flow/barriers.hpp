@@ -69,8 +69,9 @@ class NamedBarriers {
 class ClusterBarrier {
  public:
   explicit ClusterBarrier(unsigned threads) : phase_of_(threads) {}
-  /// A thread arrives; false if it has not waited since it did.
-  [[nodiscard]] bool arrive(unsigned thread, bool relaxed, Clocks& clocks);
+  /// A thread arrives; false if it has not waited since it did. `released`: of a relaxed arrival, what a fence before it releases.
+  [[nodiscard]] bool arrive(unsigned thread, bool relaxed, std::optional<Clocks::Arrival> const& released,
+                            Clocks& clocks);
   /// 1 + the phase that a thread has arrived at; 0: it has not.
   [[nodiscard]] std::uint64_t phase_of(unsigned thread) const { return phase_of_[thread]; }
   [[nodiscard]] bool complete(unsigned thread) const { return phase_of_[thread] <= phase_; }

@@ -133,7 +133,9 @@ class BlockRun {
     return {now.index, now.warp.counts[now.index], thread(now.warp, lane), warp};
   }
   [[nodiscard]] MbarrierOperation operation(Now const& now, unsigned lane) const {
-    return {thread(now.warp, lane), touch(now, lane), now.decoded.has("relaxed")};
+    unsigned const t = thread(now.warp, lane);
+    bool const relaxed = now.decoded.has("relaxed");
+    return {t, touch(now, lane), relaxed, relaxed ? flags_.released(t) : std::nullopt};
   }
   [[noreturn]] void fault(FlowFaultKind kind, FlowTouch const& by, std::string_view rule,
                           std::string text) const {

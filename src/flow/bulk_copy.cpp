@@ -96,8 +96,7 @@ unsigned BlockRun::bulk_barrier(Now const& now, std::uint64_t where, unsigned la
   clocks_.tick(unit);
   Mbarriers::Origin const& from = mbarriers_.origin(where);
   unsigned const t = thread(now.warp, lane);
-  bool const fenced = from.fence != 0 && clocks_.ordered(from.thread, from.fence, t);
-  if (fenced || kernel_.launch.proxy != FlowProxy::strict ||
+  if (mbarriers_.fenced(from, t, clocks_) || kernel_.launch.proxy != FlowProxy::strict ||
       fences_.between(from.thread, from.clock, t, clocks_))
     return unit;
   faults_.add(

@@ -3,7 +3,7 @@
 namespace swizproof::flow_detail {
 
 void Flags::fence(unsigned thread, Clocks& clocks) {
-  if (!acquired_[thread].empty()) clocks.take(clocks.merged(acquired_[thread]), thread);
+  for (Clocks::Moments const& moments : acquired_[thread]) clocks.take(moments, thread);
   acquired_[thread].clear();
   fenced_[thread] = clocks.arrive(thread);
 }
@@ -26,7 +26,7 @@ void Flags::take(std::uint64_t address, unsigned thread, bool acquire, Clocks& c
   if (acquire)
     clocks.take(clocks.merged({*at->second.gives}), thread);
   else
-    acquired_[thread].push_back(*at->second.gives);
+    acquired_[thread].push_back(clocks.merged({*at->second.gives}));
 }
 
 void Flags::forget(std::uint64_t address, unsigned bytes) {

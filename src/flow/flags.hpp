@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace swizproof::flow_detail {
 
-/// Releases of strong stores by their address, and what threads acquire of them. Checked by Flags.*.
+/// Releases of strong stores by their address, and what threads acquire of them. Relaxed arrivals and waits of barriers are strong accesses, too.
+/// Checked by Flags.*.
 class Flags {
  public:
   explicit Flags(unsigned threads) : fenced_(threads), acquired_(threads) {}
@@ -21,6 +23,12 @@ class Flags {
   void give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, Clocks& clocks);
   /// A strong load acquires what the store that it reads has released: at once, or at the next fence.
   void take(std::uint64_t address, unsigned thread, bool acquire, Clocks& clocks);
+  /// What a relaxed arrival releases: what is before its thread's last fence.
+  [[nodiscard]] std::optional<Clocks::Arrival> const& released(unsigned thread) const {
+    return fenced_[thread];
+  }
+  /// A relaxed wait: the next fence acquires what the arrivals have released.
+  void wait(unsigned thread, Clocks::Moments moments) { acquired_[thread].push_back(std::move(moments)); }
   /// Another write of these bytes: what reads them reads no flag.
   void forget(std::uint64_t address, unsigned bytes);
 
@@ -32,7 +40,7 @@ class Flags {
   };
   std::map<std::uint64_t, Store> stores_{};
   std::vector<std::optional<Clocks::Arrival>> fenced_;  ///< of each thread, its last fence
-  std::vector<std::vector<Clocks::Arrival>> acquired_;  ///< what it has read, and a fence orders
+  std::vector<std::vector<Clocks::Moments>> acquired_;  ///< what it has read, and a fence orders
 };
 
 }  // namespace swizproof::flow_detail

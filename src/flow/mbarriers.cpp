@@ -64,7 +64,7 @@ Mbarriers::Mbarrier& Mbarriers::used(std::uint64_t address, MbarrierOperation co
                              who(op.touch), address),
                  isa::mbarrier_init);
   Mbarrier& b = at->second;
-  if (!clocks.ordered(b.origin.thread, b.origin.clock, op.thread))
+  if (!clocks.ordered(b.origin.thread, b.origin.clock, op.thread) && !fenced(b.origin, op.thread, clocks))
     throw FlowConflict{
         FlowFaultKind::race,
         fmt::format("{} uses the mbarrier at 0x{:x}, which {} has initialised: no barrier is between them",
@@ -128,6 +128,8 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
   behind(b.before, b.known, op, clocks, "may arrive");
   std::uint64_t const phase = b.phase;
   b.bytes += bytes;
+  relaxed_ = relaxed_ || op.relaxed;
+  if (op.released) b.now.add(*op.released, op.touch);
   b.now.add(clocks.arrive(op.thread, op.relaxed), op.touch);
   b.pending -= count;
   end_phase(b, clocks);
@@ -228,11 +230,15 @@ bool Mbarriers::passes(std::uint64_t address, bool parity, std::uint64_t phase, 
   return b.phase != phase;
 }
 
-void Mbarriers::depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
+std::optional<Clocks::Moments> Mbarriers::depart(std::uint64_t address, MbarrierOperation const& op,
+                                                 Clocks& clocks) {
   Mbarrier& b = barriers_.at(address);
   behind(b.before_that, b.known_of_wait, op, clocks, "may wait");
   b.waits.push_back({op.thread, clocks.now(op.thread), op.touch});
-  if (b.complete.execution) clocks.take(b.complete, op.thread, op.relaxed);
+  relaxed_ = relaxed_ || op.relaxed;
+  if (!b.complete.execution) return std::nullopt;
+  clocks.take(b.complete, op.thread, op.relaxed);
+  return op.relaxed ? std::optional(b.complete) : std::nullopt;
 }
 
 }  // namespace swizproof::flow_detail

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -25,6 +26,7 @@ struct MbarrierOperation {
   unsigned thread = 0;
   FlowTouch touch{};
   bool relaxed = false;
+  std::optional<Clocks::Arrival> released{};  ///< of a relaxed one, what a fence before it releases
 };
 
 /// Mbarriers by address.
@@ -47,8 +49,8 @@ class Mbarriers {
   /// True if the phase with a parity, or with a number, is complete.
   [[nodiscard]] bool passes(std::uint64_t address, bool parity, std::uint64_t phase,
                             MbarrierOperation const& op, Clocks const& clocks);
-  /// A wait that passes returns.
-  void depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
+  /// A wait that passes returns. What a fence behind it acquires, if it is relaxed.
+  std::optional<Clocks::Moments> depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
   /// The thread that has initialised an mbarrier, and when.
   struct Origin {
     unsigned thread = 0;
@@ -58,6 +60,12 @@ class Mbarriers {
   };
   /// fence.mbarrier_init: of what this thread has initialised.
   void fence(unsigned thread, Clocks& clocks);
+  /// True if fence.mbarrier_init is between the initialisation and what a thread does now: an arrival at the barrier of the cluster
+  /// behind this fence releases it, also a relaxed one. Where mbarriers have relaxed operations, only what is ordered counts.
+  [[nodiscard]] bool fenced(Origin const& origin, unsigned thread, Clocks const& clocks) const {
+    return origin.fence != 0 && (clocks.ordered(origin.thread, origin.fence, thread) ||
+                                 (!relaxed_ && clocks.executed(origin.thread, origin.fence, thread)));
+  }
   [[nodiscard]] Origin const& origin(std::uint64_t address) const { return barriers_.at(address).origin; }
   /// Its 8 bytes are written.
   void set_origin(std::uint64_t address, std::uint32_t clock) { barriers_.at(address).origin.clock = clock; }
@@ -102,6 +110,7 @@ class Mbarriers {
   void check_waits(Mbarrier const& b) const;
 
   Faults& faults_;
+  bool relaxed_ = false;
   std::map<std::uint64_t, Mbarrier> barriers_{};
   unsigned slots_ = 0;
 };

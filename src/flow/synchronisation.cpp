@@ -105,7 +105,7 @@ bool BlockRun::cluster_barrier(Now const& now) {
     unsigned const t = thread(now.warp, lane);
     if (!arrives)
       cluster_.depart(t, clocks_);
-    else if (!cluster_.arrive(t, now.decoded.has("relaxed"), clocks_))
+    else if (!cluster_.arrive(t, now.decoded.has("relaxed"), flags_.released(t), clocks_))
       fault(FlowFaultKind::misuse, touch(now, lane), isa::barrier,
             "it arrives at the barrier of the cluster, and has not waited since it did");
   }
@@ -206,7 +206,9 @@ bool BlockRun::wait_phase(Now const& now) {
                                  kernel_.function.body[now.index].line));
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    mbarriers_.depart(address(now, now.in.operands[1], lane), operation(now, lane), clocks_);
+    if (auto acquires =
+            mbarriers_.depart(address(now, now.in.operands[1], lane), operation(now, lane), clocks_))
+      flags_.wait(thread(now.warp, lane), std::move(*acquires));
     put(now, now.in.operands[0], lane, plain(1));
   }
   return true;

@@ -107,6 +107,35 @@ TEST(NamedBarriers, AreUsedAsSpecified) {
             "unknown:");
 }
 
+// PTX ISA, barrier.cluster, Examples: a memory fence before a relaxed arrival.
+TEST(ClusterBarriers, OrderWhatAFenceReleases) {
+  std::string const relaxed = "barrier.cluster.arrive.relaxed.aligned;\n", fence = "fence.acq_rel.cluster;\n",
+                    rest = "barrier.cluster.wait.aligned;\n" + swapped + store;
+  auto const kind = [](std::string const& body) { return Case{body}.kind(); };
+  EXPECT_EQ(kind(in + relaxed + rest), "race");
+  EXPECT_EQ(kind(in + fence + relaxed + rest), "proved");
+  EXPECT_EQ(kind(in + relaxed + fence + rest), "race");
+  EXPECT_EQ(kind(load + fence + "st.shared.f32 [%r3], %f1;\n" + relaxed + rest), "race");
+}
+
+// fence.mbarrier_init orders initialisations alone, before a relaxed arrival, too.
+TEST(ClusterBarriers, OrderInitialisationsBehindTheirFence) {
+  auto const kind = [](std::string const& fence, std::string const& data = "", std::string const& wait = "") {
+    return Case{only_first("$I", data + "mbarrier.init.shared.b64 [%r2+2048], 64;\n" + fence) +
+                "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;\n"
+                "mbarrier.arrive.shared.b64 %rd9, [%r2+2048];\n" +
+                wait}
+        .kind();
+  };
+  std::string const init = "fence.mbarrier_init.release.cluster;\n", st = "st.shared.u32 [%r2], 1;\n",
+                    ld = "ld.shared.u32 %r5, [%r2];\n";
+  EXPECT_EQ(kind(""), "race");
+  EXPECT_EQ(kind(init), "proved");
+  EXPECT_EQ(kind("fence.acq_rel.cluster;\n"), "proved");
+  EXPECT_EQ(kind(init, st, ld), "race");
+  EXPECT_EQ(kind("fence.acq_rel.cluster;\n", st, ld), "proved");
+}
+
 TEST(NamedBarriers, WaitForWarpsThatHaveNotEnded) {
   std::string const body =
       in + "bar.sync 0;\n" + swapped + store + only_warp(0, "$A", "ret;\n") + "bar.sync 0;\n";

@@ -26,6 +26,17 @@ TEST(Mbarriers, OrderNothingWhereTheyAreRelaxed) {
   std::string const relaxed = "mbarrier.arrive.relaxed.cta.shared.b64 %rd9, [%r2+2048];\n";
   EXPECT_EQ(kind(init + sync + in + relaxed + wait(0, "$W") + neighbour(33) + store), "race");
   EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + neighbour(33) + store), "race");
+  // but with fences: release and acquire patterns
+  std::string const fence = "fence.acq_rel.cta;\n";
+  EXPECT_EQ(kind(init + sync + in + fence + relaxed + wait(0, "$W") + neighbour(33) + store), "proved");
+  EXPECT_EQ(kind(init + sync + in + relaxed + fence + wait(0, "$W") + neighbour(33) + store), "race");
+  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + fence + neighbour(33) + store),
+            "proved");
+  EXPECT_EQ(kind(init + sync + in + arrive + fence + wait(0, "$W", ".relaxed.cta") + neighbour(33) + store),
+            "race");
+  EXPECT_EQ(kind(init + sync + in + relaxed + fence + wait(0, "$W", ".relaxed.cta") + fence + neighbour(33) +
+                 store),
+            "race");
   // no memory is shared: the phases are in order all the same
   EXPECT_EQ(kind(init + sync + relaxed + wait(0, "$W") + relaxed + wait(1, "$V")), "proved");
 }
