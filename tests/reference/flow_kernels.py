@@ -62,6 +62,9 @@ ret;
             else:
                 mask = sum(1 << w for w in part.warps)
                 self.lines.append(f"shr.u32 %r16, {mask}, %r3; and.b32 %r16, %r16, 1; setp.eq.u32 %p3, %r16, 0;")
+            if part.rounds == 1 and all(op.kind == "bar" and op.lanes == ALL and not op.stage for op in part.ops) and len(part.ops) == 1:
+                self.lines.append("@!%p3 " + self.op_bar(part.ops[0]))  # under a predicate in place of a branch
+                return
             self.lines.append(f"@%p3 bra {rest};")
         self.lines.append("mov.u32 %r12, 0; mov.u32 %r13, 0; mov.u32 %r14, 0;")
         again = self.label()
@@ -85,6 +88,12 @@ ret;
             number, before = "%r16", f"add.s32 %r16, %r13, {op.number}; "
         name = {"sync": "bar.sync", "arrive": "bar.arrive", "barrier": "barrier.sync", "cta": "barrier.cta.sync.aligned"}[op.form]
         return f"{before}{self.on(op)}{name} {number}{'' if op.count is None else f', {op.count}'};"
+
+    def op_cluster_arrive(self, op):
+        return f"{self.on(op)}barrier.cluster.arrive{'.relaxed' if op.relaxed else '.release'}.aligned;"
+
+    def op_cluster_wait(self, op):
+        return f"{self.on(op)}barrier.cluster.wait.acquire.aligned;"
 
     def mbarrier(self, op):
         if op.stage:
@@ -157,7 +166,7 @@ ret;
         return f"{self.on(op)}bar.warp.sync {hex((1 << op.lanes) - 1)};"
 
     def op_noise(self, op):
-        return {"membar": "membar.cta;", "fence": "fence.acq_rel.cta;", "shfl": "shfl.sync.idx.b32 %r20, %r5, 0, 31, -1;",
+        return {"membar": "membar.cta;", "init": "fence.mbarrier_init.release.cluster;", "fence": "fence.acq_rel.cta;", "shfl": "shfl.sync.idx.b32 %r20, %r5, 0, 31, -1;",
                 "vote": "vote.sync.ballot.b32 %r20, %p1, -1;"}[op.what]
 
 
@@ -174,6 +183,10 @@ def ld(place, **more):
 
 def bar(number=0, count=None, form="sync", **more):
     return Op("bar", number=number, count=count, form=form, **more)
+
+
+def cluster(relaxed=False):
+    return [Op("cluster_arrive", relaxed=relaxed), Op("cluster_wait")]
 
 
 def arrive(number, n=1, relaxed=False, **more):
@@ -206,7 +219,7 @@ def complete(pending=0):
 
 
 def noise(rng):
-    return Op("noise", what=rng.choice(["membar", "fence", "shfl", "vote"]))
+    return Op("noise", what=rng.choice(["membar", "fence", "shfl", "vote", "init"]))
 
 
 def sync(rng, warps):

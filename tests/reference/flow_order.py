@@ -12,8 +12,8 @@ program in place of the Python module; --keep DIR keeps the kernels of differenc
 import copy
 import sys
 
-from flow_kernels import Text, arrive, bar, complete, copied, init, inval, ld, noise, options_of, permutation, run_cases, st, sync, wait, warp
-from flow_orders import ALL, HALF, LANES, ONE, Kernel, Orders, Part
+from flow_kernels import Text, arrive, bar, cluster, complete, copied, init, inval, ld, noise, options_of, permutation, run_cases, st, sync, wait, warp
+from flow_orders import ALL, HALF, LANES, ONE, Kernel, Op, Orders, Part
 
 
 def exchange(rng):
@@ -160,6 +160,31 @@ def in_warp(rng):
     return Kernel(w, [Part(range(w), ops[:-1])])
 
 
+def clusters(rng):
+    """The barrier of the cluster, which is one block."""
+    w = rng.randint(2, 3)
+    first, last = cluster(rng.random() < 0.3)
+    ops = [st(("buffer", "own", "own"), rng.choice(["x", "r"])), first] + ([st(("buffer", "own", "own"), upper=True)] if rng.random() < 0.5 else [])
+    ops += [last, ld(("buffer", "next", permutation(rng)))]
+    ops += [sync(rng, w)] if rng.random() < 0.5 else cluster()
+    if rng.random() < 0.5:
+        ops[1:1] = [Op("noise", what=rng.choice(["membar", "fence"]))]
+    if rng.random() < 0.3:  # mbarriers behind a relaxed arrival
+        first, last = cluster(True)
+        head = [Part([0], [init(0, w), Op("noise", what=rng.choice(["init", "fence", "init"]))]), Part(range(w), [first, last])]
+        return Kernel(w, head + [Part(range(w), [ops[0], warp(), arrive(0, lanes=ONE), wait(0), ld(("buffer", "next", "own"))])])
+    return Kernel(w, [Part(range(w), ops, rng.randint(1, 2))])
+
+
+def relaxed(rng):
+    """One mbarrier between all warps, with relaxed operations and fences."""
+    w = rng.randint(2, 3)
+    fenced = lambda: [Op("noise", what=rng.choice(["membar", "fence"]))]
+    gives, takes = rng.choice([(True, True), (True, False), (False, True)])
+    ops = [st(("buffer", "own", "own"))] + (fenced() if gives else []) + [arrive(0, relaxed=gives), wait(0, relaxed=takes)] + (fenced() if takes else [])
+    return Kernel(w, prepared(rng, w, [(0, 32 * w)]) + [Part(range(w), ops + [ld(("buffer", "next", permutation(rng)))])])
+
+
 def strong(rng):
     """A word of strong accesses, with barriers between some of them; it gives nothing on."""
     w = rng.randint(2, 3)
@@ -260,7 +285,7 @@ def pure(rng):
     return Kernel(w, parts)
 
 
-FAMILIES = {f.__name__: f for f in (exchange, stages, producer, ping_pong, named_ring, single, mbarrier_producer, reduction, pairs, multicast, in_warp, strong,
+FAMILIES = {f.__name__: f for f in (exchange, stages, producer, ping_pong, named_ring, single, mbarrier_producer, reduction, pairs, multicast, in_warp, strong, clusters, relaxed,
                                     equal_values, counted, tokens, staged_copies, pure)}
 
 
@@ -289,6 +314,8 @@ def altered(rng, op, w):
                            lambda: op.changed(value=rng.choice(["x", "r", 1, 2])) if op.kind == "st" else op])()
     if op.kind == "complete":
         return op.changed(pending=rng.choice([0, 1, 2, None]))
+    if op.kind == "cluster_arrive":
+        return op.changed(relaxed=not op.relaxed)
     if op.kind == "warp":
         return rng.choice([op.changed(lanes=HALF), noise(rng)])
     if op.kind in ("copy", "commit"):

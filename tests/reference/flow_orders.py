@@ -137,6 +137,7 @@ class Orders:
                 while not self.whole and not s.waits[w] and s.at[w] < len(self.programs[w]) and self.is_local(self.programs[w][s.at[w]][0]):
                     self.local(s, w)
             self.release(s)
+            self.release_cluster(s)
         return s
 
     def is_local(self, op):
@@ -156,7 +157,7 @@ class Orders:
             if s.waits[w]:
                 continue
             op, i = self.programs[w][s.at[w]]
-            if op.kind == "wait" and not self.may_leave(s, w, op, i):
+            if op.kind == "wait" and not self.may_leave(s, w, op, i) or op.kind == "cluster_wait" and not self.may_leave_cluster(s, w, op):
                 continue
             if self.whole and self.is_local(op):
                 t = s.copy()
@@ -231,6 +232,35 @@ class Orders:
                         s.seen[w * N + l] |= events
                 del s.bars[number]
 
+    # barrier.cluster of the only block: generation, events of it, warps that have arrived, events of the one before
+
+    def op_cluster_arrive(self, s, w, op, i):
+        generation, events, arrived, done = s.more.get("cluster", (0, 0, (), 0))
+        if op.lanes != ALL or ("waits", w) in s.more:
+            raise Fault("misuse", "a part of a warp, or a second arrival, at the barrier of the cluster")
+        for l in range(N):
+            events |= self.released(s, w, l, op.relaxed)
+        s.more["waits", w] = generation
+        s.more["cluster"] = (generation, events, arrived + (w,), done)
+        self.pass_(s, w)
+
+    def op_cluster_wait(self, s, w, op, i):
+        for l in range(N):
+            s.seen[w * N + l] |= s.more["cluster"][3]
+        del s.more["waits", w]
+        self.pass_(s, w)
+
+    def may_leave_cluster(self, s, w, op):
+        if op.lanes != ALL or ("waits", w) not in s.more:
+            raise Fault("misuse", "a wait at the barrier of the cluster without an arrival")
+        return s.more["cluster"][0] > s.more["waits", w]
+
+    def release_cluster(self, s):
+        """All warps that have not ended have arrived (PTX ISA, barrier.cluster)."""
+        generation, events, arrived, _ = s.more.get("cluster", (0, 0, (), 0))
+        if arrived and all(w in arrived or s.at[w] == len(self.programs[w]) for w in range(self.kernel.warps)):
+            s.more["cluster"] = (generation + 1, 0, (), events)
+
     # mbarriers: number -> (live, count, pending, phase, events of this phase, of the one before, init and inval, all other operations)
 
     def object(self, s, op, i):
@@ -282,8 +312,7 @@ class Orders:
         for l in self.lanes(op):
             s.tokens[w * N + l] = (number, phase)
             users |= self.bits[w][s.at[w]][l]
-            if not op.relaxed:
-                events |= s.seen[w * N + l] | self.bits[w][s.at[w]][l]
+            events |= self.released(s, w, l, op.relaxed)
         pending -= total
         if pending == 0 and not s.more.get(("bytes", number)):
             pending, phase, events, done = count, phase + 1, 0, events
@@ -301,8 +330,7 @@ class Orders:
             if l is not None:
                 s.tokens[w * N + l] = (number, phase)
                 users |= self.bits[w][s.at[w]][l]
-                if not op.relaxed:
-                    events |= s.seen[w * N + l] | self.bits[w][s.at[w]][l]
+                events |= self.released(s, w, l, op.relaxed)
             pending -= op.n
             if pending == 0:
                 pending, phase, events, done = count, phase + 1, 0, events
@@ -330,7 +358,9 @@ class Orders:
         users = b[7]
         for l in self.lanes(op):
             users |= self.bits[w][s.at[w]][l]
-            if not op.relaxed:
+            if op.relaxed:
+                s.more["acquires", w, l] = s.more.get(("acquires", w, l), 0) | b[5]
+            else:
                 s.seen[w * N + l] |= b[5]
         s.mbars[number] = b[:7] + (users,)
         self.pass_(s, w)
@@ -435,6 +465,18 @@ class Orders:
             s.seen[w * N + l] = all_of
 
     def op_noise(self, s, w, op, i):
-        """A fence alone, or an exchange of registers: no order of two threads."""
+        """An exchange of registers orders no two threads. A fence does with relaxed operations: an arrival behind it releases what is before the fence, and
+        it acquires what waits before it have seen (PTX ISA, Release and Acquire Patterns). fence.mbarrier_init is for initialisations of its thread."""
         self.pass_(s, w)
+        for l in range(N):
+            if op.what in ("membar", "fence"):
+                s.seen[w * N + l] |= s.more.pop(("acquires", w, l), 0)
+                s.more["released", w, l] = s.more.get(("released", w, l), 0) | s.seen[w * N + l]
+            elif op.what == "init":
+                mine = sum(self.bits[w][at][l] for at in range(s.at[w]) if self.programs[w][at][0].kind in ("init", "inval") and l == 0)
+                s.more["released", w, l] = s.more.get(("released", w, l), 0) | mine
+
+    def released(self, s, w, l, relaxed):
+        """Events that an arrival of a lane orders before what follows its barrier."""
+        return s.more.get(("released", w, l), 0) if relaxed else s.seen[w * N + l] | self.bits[w][s.at[w]][l]
 

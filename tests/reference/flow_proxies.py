@@ -16,7 +16,7 @@ alone, and refute others alone; "unknown" is counted. The last line has the numb
 """
 import sys
 
-from flow_kernels import Text, arrive, bar, init, ld, noise, options_of, run_cases, st, wait, warp
+from flow_kernels import Text, arrive, bar, init, ld, options_of, run_cases, st, wait, warp
 from flow_orders import ALL, N, ONE, Fault, Kernel, Op, Orders, Part
 
 BYTES = 128  # of a bulk copy: a buffer
@@ -390,7 +390,7 @@ def altered(rng, op):
         return op.changed(count=rng.choice([1, 2, 32]))
     if op.kind in ("st", "ld") and op.place[0] == "buffer":
         return op.changed(place=("buffer", rng.randrange(2), rng.choice(["own", "reverse"])))
-    return noise(rng)
+    return Op("noise", what=rng.choice(["membar", "fence", "shfl"]))
 
 
 def mutated(rng, parts, w):
