@@ -184,7 +184,8 @@ bool BlockRun::run_warp(Warp& warp) {
       any = true;
       continue;
     }
-    if (!run_path(warp)) return any || steps_ > before + 1;  // one: that it waits at
+    if (!run_path(warp))
+      return any || warp.yields || steps_ > before + 1;  // one step: the instruction that it waits at
     any = true;
     branch(warp);
   }

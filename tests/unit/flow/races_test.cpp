@@ -122,6 +122,14 @@ TEST(Flags, OrderWhatIsReleased) {
   EXPECT_EQ(kind_of("st.shared.u32 [%r2+2048], 1;\n", spin("ld.acquire.cta.shared.u32")), "race");
 }
 
+TEST(Flags, AreReadInLoopsOfAllWarps) {
+  // two reads with nothing between: a warp that lets the others run after each of them goes on
+  std::string const body =
+      "mov.u32 %r5, 0;\n$L: ld.volatile.global.f32 %f1, [%rd4];\nld.volatile.global.f32 %f2, [%rd4];\n"
+      "add.s32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3;\n@%p1 bra $L;\n";
+  EXPECT_EQ(kind(body + store), "proved");
+}
+
 TEST(Faults, OfTrapsAndReadOnlyData) {
   EXPECT_EQ((Case{load + "mov.f32 %f2, %f1;\n" + store + "setp.eq.u32 %p1, %r1, 5;\n@%p1 trap;\n"}.answer()),
             "trap: thread 5 executes trap: the launch fails");
