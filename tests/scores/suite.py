@@ -45,13 +45,13 @@ class Suite:
     def wanted(self, name):
         return self.given.only in name
 
-    def compile(self, source, name, *flags, text=None):
+    def compile(self, source, name, *flags, text=None, arch="sm_90a"):
         """PTX of a source, which `text` replaces."""
         to = self.folder / (name.replace("/", "_") + ".ptx")
         if text is not None:
             source = self.folder / (name.replace("/", "_") + ".cu")
             source.write_text(text)
-        r = subprocess.run([self.given.nvcc, "-ptx", "-arch=sm_90a", "-lineinfo", "-w", *flags, source, "-o", to], capture_output=True, text=True, check=False)
+        r = subprocess.run([self.given.nvcc, "-ptx", f"-arch={arch}", "-lineinfo", "-w", *flags, source, "-o", to], capture_output=True, text=True, check=False)
         if not to.exists():
             lines = [line for line in (r.stderr + r.stdout).split("\n") if "error" in line] or ["nvcc fails"]
             raise Failed(f"not compiled: {pathlib.Path(lines[0]).name if '/' in lines[0].split(':')[0] else lines[0]}"[:200])
@@ -143,11 +143,21 @@ def cut(text, part=""):
         raise Failed(f"{len(found)} kernels have '{part}' in their name")
     out, last = "", 0
     for m in starts:
-        end = re.compile(r"^\}\n?", re.M).search(text, m.end()).end()
+        end = closing(text, text.index("\n{", m.end()) + 1) + 1
         if m is not found[0]:
             out += text[last:m.start()]
             last = end
     return out + text[last:], found[0].group(1)
+
+
+def closing(text, at):
+    """Index of the brace that closes the one at `at`."""
+    depth = 0
+    for m in re.compile(r"[{}]").finditer(text, at):
+        depth += 1 if m.group(0) == "{" else -1
+        if depth == 0:
+            return m.start()
+    raise Failed("a brace is not closed")
 
 
 def maxntid(text):
