@@ -2,10 +2,10 @@
 """Weft's examples (lightsighter/Weft): kernels with named barriers.
 
 The labels are the answers of Weft itself without -s, for the PTX that is asked here: its README says that some of its kernels have races. --weft PROGRAM asks it
-again; it needs three changes to read PTX of today: tokens.size() >= 5 for shfl, no lockstep where shuffles are, no lines of source.
+again; it needs two changes to read PTX of today: tokens.size() >= 5 for shfl, and no lines of source. Where a kernel has shuffles, Weft takes warps in lockstep.
 
 Changes, each the same for Weft and for swizproof: short loops (Weft's own -D), tables of the module as parameters, volatile as plain accesses, `__shfl` and `__any` as the
-instructions with .sync, exp, log and pow without their branches. --lockstep is not asked: PTX has none since sm_70.
+instructions with .sync, exp, log and pow without their branches.
 """
 import re
 import subprocess
@@ -37,10 +37,10 @@ EXAMPLES = {
     **{f"sgemv/{name}": ("right", SGEMV) for name in ("vec_single", "vec_double", "vec_manual", "both_single", "both_double", "both_manual")},
     **{f"RTM/{name}_buffer": ("race", RTM) for name in ("one_phase_manual", "one_phase_single", "two_phase_manual", "two_phase_quad", "two_phase_single")},
     "DME/diff_fermi": ("race", DIFFUSION), "DME/visc_fermi": ("right", VISCOSITY), "DME/chem_fermi": ("race", CHEMISTRY),
-    "DME/diff_kepler": ("right", DIFFUSION), "DME/visc_kepler": ("right", VISCOSITY), "DME/chem_kepler": ("right", CHEMISTRY),
+    "DME/diff_kepler": ("right", DIFFUSION), "DME/visc_kepler": ("right", VISCOSITY), "DME/chem_kepler": ("race", CHEMISTRY),
     "Heptane/diff_fermi": ("race", DIFFUSION), "Heptane/visc_fermi": ("race", VISCOSITY), "Heptane/chem_fermi": ("race", CHEMISTRY),
-    "Heptane/diff_kepler": ("right", DIFFUSION), "Heptane/visc_kepler": ("right", VISCOSITY), "Heptane/chem_kepler": ("right", CHEMISTRY),
-    "PRF/diff_fermi": ("right", DIFFUSION), "PRF/visc_fermi": ("race", VISCOSITY), "PRF/diff_kepler": ("right", DIFFUSION), "PRF/visc_kepler": ("right", VISCOSITY),
+    "Heptane/diff_kepler": ("right", DIFFUSION), "Heptane/visc_kepler": ("right", VISCOSITY), "Heptane/chem_kepler": ("race", CHEMISTRY),
+    "PRF/diff_fermi": ("right", DIFFUSION), "PRF/visc_fermi": ("", VISCOSITY), "PRF/diff_kepler": ("right", DIFFUSION), "PRF/visc_kepler": ("right", VISCOSITY),
 }
 THREADS = {"saxpy/saxpy_single": 320, "saxpy/saxpy_double": 384}
 EXPLAINED = {"negatives/arrival": "all threads arrive at barrier 1 and none waits: PTX ISA, barrier: the barrier completes, and bar.arrive orders and delays nothing"}
@@ -48,7 +48,7 @@ EXPLAINED = {"negatives/arrival": "all threads arrive at barrier 1 and none wait
 
 def label_of(weft, ptx, threads):
     """What Weft says of the PTX."""
-    plain = re.sub(r"^\s*\.(loc|file|pragma|section)\b.*\n|^.*L__info_string.*\n", "", ptx, flags=re.M)
+    plain = re.sub(r"^\s*\.(loc|file|pragma|section)\b.*\n|^.*L__info_string.*\n", "", ptx, flags=re.M).replace("_ZZ", "__cuda_ZZ")  # so it knows a shared array
     path = suite_.folder / "weft.ptx"
     path.write_text(plain)
     r = subprocess.run([weft, "-n", str(threads), path], capture_output=True, check=False)
@@ -66,10 +66,13 @@ def main():
             continue
         try:
             ptx = suite_.compile(suite_.checkout / "examples" / (name + ".cu"), name, *SHORT, "-include", "cuda_runtime.h", "-include", prelude)
-            ptx, options = suite.lifted(re.sub(r"\.volatile\b", "", ptx))
+            weak = re.sub(r"\.volatile\b", "", ptx)
             threads = THREADS.get(name) or suite.maxntid(ptx)
             if suite_.given.weft:
-                label = label_of(suite_.given.weft, ptx, threads)
+                label = label_of(suite_.given.weft, weak, threads)
+            ptx, options = suite.lifted(weak)
+            if not label:
+                raise suite.Failed("no label: Weft itself needs more than 13 GB of memory")
             for number, value in enumerate(params):
                 options += ["--param", f"{number}={value}"]
             suite_.ask(name, label, ptx, "--block", str(threads), *options, explained=EXPLAINED.get(name, ""))

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""scores_test.py BINARY: each script of this folder on a small checkout of own text, with a case that is answered as its label says and one that is not."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+#: Stands for nvcc: the sources below are PTX.
+NVCC = """#!/bin/sh
+while [ $# -gt 0 ]; do case "$1" in -o) out="$2"; shift;; -include) shift;; *.cu) source="$1";; esac; shift; done
+cp "$source" "$out"
+"""
+#: Both warps store; thread i reads what thread 63 - i has stored.
+KERNEL = """.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry {name}(
+{params}
+)
+{{
+.reg .b32 %r<9>; .reg .pred %p<3>;
+.shared .align 16 .b8 tile[4096];
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r2, %r2, %r3;
+st.shared.u32 [%r2], %r1;
+{between}
+xor.b32 %r4, %r1, 63;
+shl.b32 %r4, %r4, 2;
+add.u32 %r4, %r4, %r3;
+ld.shared.u32 %r5, [%r4];
+ret;
+}}
+"""
+
+
+def kernel(name, params, right):
+    return KERNEL.format(name=name, params=",\n".join(f".param .{p} p{i}" for i, p in enumerate(params)), between="bar.sync 0;" if right else "")
+
+
+class Scores(unittest.TestCase):
+    def run_script(self, script, files, commits=()):
+        """Lines of a script, without seconds, and its exit code. commits: (tag, files) of a git repository HeCBench."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder, "checkout")
+            for file, text in files.items():
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                (root / file).write_text(text)
+            for tag, changed in commits:
+                self.commit(root / "HeCBench", tag, changed)
+            nvcc = pathlib.Path(folder, "nvcc")
+            nvcc.write_text(NVCC)
+            nvcc.chmod(0o755)
+            r = subprocess.run([sys.executable, HERE / script, root, "--binary", BINARY, "--nvcc", nvcc, "--keep", pathlib.Path(folder, "keep")], capture_output=True, text=True, check=False)
+            self.assertEqual(r.stderr, "")
+            page = pathlib.Path(folder, "output")
+            page.write_text(r.stdout)
+            made = subprocess.run([sys.executable, HERE / "page.py", page], capture_output=True, text=True, check=True).stdout
+            return [line.rsplit(" | ", 1)[0] for line in r.stdout.strip().split("\n")[1:]], r.returncode, made
+
+    @staticmethod
+    def commit(repo, tag, files):
+        for file, text in files.items():
+            (repo / file).parent.mkdir(parents=True, exist_ok=True)
+            (repo / file).write_text(text)
+        git = ["git", "-C", repo, "-c", "user.name=n", "-c", "user.email=e"]
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "c"], ["tag", tag]):
+            subprocess.run([*git, *words], check=True, env=environment)
+
+    def check(self, result, *starts, code=1):
+        lines, exit_code, page = result
+        self.assertEqual(exit_code, code, lines)
+        self.assertEqual(len(lines), len(starts), lines)
+        for line, start in zip(lines, starts):
+            self.assertTrue(line.startswith(start), f"{line} does not begin with {start}")
+        self.assertIn(f"| {lines[0].split(' | ')[0]} |" if "| right |" not in lines[0] else "| 1 |", page)
+
+    def test_weft(self):
+        params = ["u64", "u64", "f32", "u64"]
+        files = {f"examples/saxpy/saxpy_{n}.cu": kernel("k", params, right) for n, right in (("single", True), ("double", False))}
+        files["examples/negatives/arrival.cu"] = kernel("k", [], True).replace("\n{", "\n.maxntid 64, 1, 1\n{")
+        self.check(self.run_script("weft.py", files), "negatives/arrival | wrong | proved | explained | all threads arrive", "saxpy/saxpy_single | right | proved | right",
+                   "saxpy/saxpy_double | right | refuted | wrong | race: thread ", "3 cases: 1 right, 1 wrong, 1 explained, 0 undecided, 0 not asked")
+
+    def test_sanitizer_samples(self):
+        files = {f"Racecheck/{n}_error.cu": kernel("_Z9sumKernel", ["u64", "u64"], right) for n, right in (("block", False), ("warp", True))}
+        self.check(self.run_script("sanitizer_samples.py", files), "Racecheck/block_error sumKernel | race | refuted | right | race: thread ",
+                   "Racecheck/warp_error sumKernel | race | proved | wrong", "2 cases: 1 right, 1 wrong")
+
+    def test_faial(self):
+        head = "// __global__ void saxpy(int n, float a, float *x, float *y)\n"
+        files = {f"examples/drf/{n}.cu": head + kernel("saxpy", ["u32", "f32", "u64", "u64"], right) for n, right in (("drf-saxpy", True), ("racy-saxpy", True))}
+        files["examples/drf/test.ml"] = 'let tests = [\n  (* one [] *)\n  "drf-saxpy.cu", [], 0;\n  "racy-saxpy.cu", ["-p"; "n=1"; "--index=[0]"], 1;\n  "macro.cu", [], 2;\n]\n'
+        self.check(self.run_script("faial_drf.py", files), "drf-saxpy | race free | proved | right", "racy-saxpy -p n=1 --index=[0] | race | proved | wrong",
+                   "macro | not CUDA | none | not asked", "3 cases: 1 right, 1 wrong")
+
+    def test_dat3m(self):
+        test = "PTX t\n{\nx=0;\nP1:r0=0;\n}\n P0@cta 0,gpu 0 | P1@cta %d,gpu 0 ;\n st.weak x, 1   | bar.cta.sync 1 ;\n bar.cta.sync 1 | ld.weak r0, x  ;\n%s\n(P1:r0 == %d)\n"
+        cases = {"all": (0, "forall", 1, 1), "never": (0, "exists", 0, 0), "false": (0, "exists", 0, 1), "blocks": (1, "forall", 1, 0)}
+        files = {f"litmus/PTX/{n}.litmus": test % case[:3] for n, case in cases.items()}
+        resources = "dartagnan/src/test/resources/PTXv7_5-"
+        files[resources + "expected.csv"] = "".join(f"litmus/PTX/{n}.litmus,{case[3]}\n" for n, case in cases.items())
+        files[resources + "Liveness-expected.csv"] = "litmus/PTX/never.litmus,1\n"
+        self.check(self.run_script("dat3m.py", files), "all | one outcome | proved | right", "never | condition | proved | right", "false | two outcomes | proved | wrong",
+                   "blocks | expected 0 | none | not asked | threads of several blocks", "4 cases: 2 right, 1 wrong")
+
+    def test_pairs(self):
+        commits = [(tag, {"src/fsm-cuda/main.cu": kernel("_Z9FSMKernel", ["u32", *["u64"] * 8], right), "src/include/a.h": ""}) for tag, right in (("before", False), ("75d70c1f2", True))]
+        lines, code, _ = self.run_script("pairs.py", {}, commits)
+        answers = [line for line in lines if line.startswith("HeCBench/fsm 7")]
+        self.assertEqual([line.split(" | ")[:4] for line in answers],
+                         [["HeCBench/fsm 75d70c1f2^", "race", "refuted", "right"], ["HeCBench/fsm 75d70c1f2", "right", "proved", "right"]])
+        self.assertEqual(code, 0)
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    unittest.main()
