@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 
 namespace swizproof::flow_detail {
 
@@ -184,8 +185,11 @@ bool BlockRun::run_warp(Warp& warp) {
       any = true;
       continue;
     }
-    if (!run_path(warp))
+    if (!run_path(warp)) {
+      any = any || warp.switched;
+      if (std::exchange(warp.switched, false)) continue;
       return any || warp.yields || steps_ > before + 1;  // one step: the instruction that it waits at
+    }
     any = true;
     branch(warp);
   }
@@ -197,6 +201,10 @@ bool BlockRun::run_path(Warp& warp) {
   auto const [first, last] = kernel_.ranges[static_cast<std::size_t>(warp.paths.back().block)];
   for (; first + warp.paths.back().at < last; ++warp.paths.back().at) {
     if (++steps_ > kernel_.launch.most_steps) too_many_steps(warp);
+    std::uint32_t const index = kernel_.program.instructions[first + warp.paths.back().at].instruction;
+    if (kernel_.function.body[index].guard < 0 && is_of_whole_warp(kernel_.decoded[index].handler) &&
+        gather(warp.paths, warp.live))
+      return warp.switched = true, false;
     if (!execute(warp, kernel_.program.instructions[first + warp.paths.back().at])) return false;
     if (warp.yields) return ++warp.paths.back().at, false;
   }

@@ -5,6 +5,7 @@
 #include "flags.hpp"
 #include "kernel.hpp"
 #include "mbarriers.hpp"
+#include "paths.hpp"
 #include "proxies.hpp"
 #include "races.hpp"
 
@@ -50,21 +51,15 @@ class BlockRun {
 
  private:
   using Lanes = std::array<Word, 32>;
-  /// A part of a warp's lanes, and where it is. `join`: the block at which it meets the others, -1 where it does not.
-  struct Path {
-    std::uint32_t mask = 0;
-    std::int32_t block = 0;
-    std::uint32_t at = 0;  ///< instruction of the block's range
-    std::int32_t join = -1;
-  };
   struct Warp {
     unsigned number = 0;
     std::uint32_t live = 0;
     std::vector<Path> paths{};
     std::vector<Word> registers{};
     bool waits = false;
-    bool passed = false;  ///< a barrier that it has waited at: the instruction is over
-    bool yields = false;  ///< it has read a flag again: the others run
+    bool passed = false;    ///< a barrier that it has waited at: the instruction is over
+    bool yields = false;    ///< it has read a flag again: the others run
+    bool switched = false;  ///< another of its paths runs first
     bool ended = false;
     std::vector<std::uint32_t> counts{};  ///< executions of each instruction
     // wgmma

@@ -4,6 +4,7 @@
 The checkout is a folder of git repositories, or links to them: HeCBench, DeepEP, FlashKDA, TransformerEngine, cutlass. Each source is compiled as it is, with the edits that PAIRS
 names; sizes are small. Where a kernel's control depends on data the answer is unknown.
 """
+import functools
 import pathlib
 import re
 import subprocess
@@ -23,6 +24,20 @@ template __global__ void transformer_engine::dispatch::mxfp8::quantize_kernel::q
     const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
     transformer_engine::e8m0_t *const, transformer_engine::e8m0_t *const, const float *, float *const, float *const, const size_t, const size_t, const size_t, const size_t);
 """
+FLASHKDA = {"repo": "FlashKDA", "commit": "5fdc7b2", "source": "csrc/smxx/fwd_launch.cu", "paths": ["csrc"], "label": "missing fence",
+            "flags": ["--expt-relaxed-constexpr", "--extended-lambda", "-IROOT/csrc", "-IROOT/csrc/smxx", "-ICUTLASS/include"],
+            "edits": [(r"INSTANTIATE_STATE_VARIANTS\((?:true|false)\).*", "")], "behind": "INSTANTIATE_LAUNCH_FWD(128, true, true, true, false)\n"}
+
+
+def words(values):
+    return [word for value in values.split() for word in ("--param", value)]
+
+
+def maps(arrays):
+    """Options for TMA copies of CuTe: each has a tensor map, and a stride of 1 behind it."""
+    return [word for number, array in enumerate(arrays) for word in ("--param", f"{number}+0={array}", "--param", f"{number}+128=1")]
+
+
 #: Repository, commit, folder or file that is compiled, a part of the kernel's name, label, options, prelude, edits of the source (pattern, replacement), remark.
 PAIRS = [
     {"name": "HeCBench/adv", "repo": "HeCBench", "commit": "e183435b0", "source": "src/adv-cuda/main.cu", "paths": ["src/adv-cuda", "src/include"], "kernel": "advCubatureHex3D", "label": "race",
@@ -71,6 +86,17 @@ PAIRS = [
      "options": ["--block", "128", "--grid", "2,2", "--only-block", "0", "--shared-bytes", "65536", "--param", "0=x:bf16[256][256] box[32][128]", "--param", "1=z:bf16[256][256] box[32][128]",
                  "--param", "2=y:u8[256][256] box[32][128]", "--param", "3=w:u8[256][256] box[32][128]", "--param", "4=s:u8[4096]", "--param", "5=0", "--param", "6=0", "--param", "7=d:f32[1024]",
                  "--param", "8=0", "--param", "9=256", "--param", "10=256", "--param", "11=8", "--param", "12=8"]},
+    {"name": "FlashKDA/fwd_kernel1", **FLASHKDA, "kernel": "fwd_prepare",
+     "options": ["--block", "256", "--grid", "2", "--only-block", "0", "--shared-bytes", "65536", *maps([
+         "q:bf16[1][32][128] box[1][16][128]", "k:bf16[1][32][128] box[1][16][128]", "b:bf16[32] box[32]", "g:bf16[1][32][128] box[1][16][128]", "dt:f32[1][128] box[1][128]",
+         *(f"{n}:bf16[2][16][128] box[1][16][8]" for n in ("kd", "qd", "kr")), "gt:f32[2][128] box[1][128]", *(f"{n}:bf16[2][16][16] box[1][16][8]" for n in ("inv", "mqk"))]),
+         *words("11=1:f32 12=32 13=1 14=1 15=0 16=2 17=A:f32[1] 18=1:f32")]},
+    {"name": "FlashKDA/fwd_kernel2", **FLASHKDA, "kernel": "fwd_recurrence",
+     "remark": "fences behind stores alone: strict refutes the right one, too, since the TMA overwrites the state in f32 that threads have read, without a fence",
+     "options": ["--proxy", "write", "--block", "192", "--shared-bytes", "200000", *maps([
+         "v:bf16[1][32][128] box[1][16][8]", "b:bf16[32] box[32]", *(f"{n}:bf16[2][16][128] box[1][16][8]" for n in ("kd", "qd", "kr")), "gt:f32[2][128] box[1][128]",
+         *(f"{n}:bf16[2][16][16] box[1][16][8]" for n in ("inv", "mqk")), "si:f32[1][128][128] box[1][128][8]", "so:f32[1][128][128] box[1][128][8]", "o:bf16[1][32][128] box[1][16][8]"]),
+         *words("11=o2:bf16[32][128] 12=32 13=1 14=1 15=0 16=2")]},
     {"name": "cutlass/sm90_pipeline", "repo": "cutlass", "commit": "c506e1678", "own": "pipeline.cu", "paths": ["include"], "kernel": "rows", "label": "missing fence",
      "flags": ["--expt-relaxed-constexpr", "-IROOT/include"], "remark": "PipelineTmaAsync in a kernel of this folder, in a cluster of one block",
      "options": "--block 160 --param 0=to:f32[128] --param 1=from:f32[4][128] --param 2=4"},
@@ -139,6 +165,11 @@ def one_block(ptx):
     return ptx.replace("mbarrier.arrive.shared::cluster", "mbarrier.arrive.shared::cta")
 
 
+@functools.lru_cache(maxsize=4)
+def compiled(edited, name, arch, *flags):
+    return s.compile(edited, name, "-std=c++17", *flags, arch=arch)
+
+
 def ptx_of(pair, commit):
     root = extracted(s.checkout / pair["repo"], commit, pair["paths"])
     source = pathlib.Path(__file__).with_name(pair["own"]) if "own" in pair else root / pair["source"]
@@ -151,9 +182,10 @@ def ptx_of(pair, commit):
     edited.write_text(text + pair.get("behind", ""))
     prelude = s.folder / "prelude.h"
     prelude.write_text(pair.get("prelude", ""))
-    flags = [flag.replace("ROOT", str(root)).replace("CUTLASS", str(s.checkout / "cutlass")) for flag in pair.get("flags", [])]
+    cutlass = extracted(s.checkout / "cutlass", "HEAD", ["include"]) if "CUTLASS" in str(pair.get("flags")) else ""
+    flags = [flag.replace("ROOT", str(root)).replace("CUTLASS", str(cutlass)) for flag in pair.get("flags", [])]
     includes = [f"-I{source.parent}", f"-I{root}/src/include", "-include", "cuda_runtime.h", "-include", "cmath", "-include", prelude]
-    return s.compile(edited, f"{pair['name']} {commit}", "-std=c++17", *flags, *includes, arch=pair.get("arch", "sm_90a"))
+    return compiled(edited, f"{pair['repo']} {edited.stem} {commit}", pair.get("arch", "sm_90a"), *flags, *includes)
 
 
 def main():

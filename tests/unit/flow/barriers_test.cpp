@@ -26,6 +26,28 @@ TEST(NamedBarriers, CompleteAtTheirCount) {
   EXPECT_EQ(answer("bar.sync 0, 96;\n", 128), "race");
 }
 
+TEST(NamedBarriers, AreExecutedByPathsTogether) {
+  // thread 0 alone may leave; the paths come to the barrier on two ways and join behind it, at the end
+  std::string const leaves =
+      "ld.param.u32 %r9, [n];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $M;\nsetp.eq.u32 %p2, %r9, ";
+  EXPECT_EQ(Case{in + leaves + "0;\n@%p2 bra $X;\n$M: bar.sync 0;\n" + swapped + store + "$X:"}.kind(),
+            "proved");
+  EXPECT_EQ(Case{in + leaves + "7;\n@%p2 bra $X;\n$M: bar.sync 0;\n" + swapped + store + "$X:"}.kind(),
+            "misuse");
+  // two levels: thread 1 comes on a third way
+  std::string const third =
+      "setp.eq.u32 %p3, %r1, 1;\n@!%p3 bra $M;\nsetp.eq.u32 %p4, %r9, 0;\n@%p4 bra $X;\nbra $M;\n";
+  EXPECT_EQ(Case{in + "ld.param.u32 %r9, [n];\nsetp.gt.u32 %p1, %r1, 1;\n@%p1 bra $M;\n" + third +
+                 "$M: bar.sync 0;\n" + swapped + store + "$X:"}
+                .kind(),
+            "proved");
+  // two barriers: the paths are at different instructions
+  EXPECT_EQ(Case{in + "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $M;\nbar.sync 0;\nbra $N;\n$M: bar.sync 0;\n$N:" +
+                 swapped + store}
+                .kind(),
+            "misuse");
+}
+
 TEST(NamedBarriers, NameBothAccessesOfARace) {
   FlowReport const r = Case{in + "bar.sync 0, 32;\n" + swapped + store}.report();
   ASSERT_TRUE(r.fault && r.fault->first && r.fault->second);

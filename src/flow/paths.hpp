@@ -1,0 +1,30 @@
+// Paths of a warp: parts of its lanes that have branched, and where they come together.
+//
+// The ISA joins no paths at a certain place. Threads of a warp that execute the same barrier are together there, whichever way each has come.
+// [PTX ISA, barrier: .aligned]
+#pragma once
+
+#include "kernel.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// A part of a warp's lanes, and where it is. `join`: the block at which it meets the others, -1 where it does not.
+struct Path {
+  std::uint32_t mask = 0;
+  std::int32_t block = 0;
+  std::uint32_t at = 0;  ///< instruction of the block's range
+  std::int32_t join = -1;
+  bool parked = false;  ///< at an instruction that other paths may come to
+};
+
+/// True for instructions that all lanes of a warp, or those of a mask, execute together.
+[[nodiscard]] bool is_of_whole_warp(Handler handler);
+
+/// Joins the last path with those that have come to the same instruction. True if another path, now the last, runs first: it may come there,
+/// too. Checked by NamedBarriers.AreExecutedByPathsTogether.
+[[nodiscard]] bool gather(std::vector<Path>& paths, std::uint32_t live);
+
+}  // namespace swizproof::flow_detail
