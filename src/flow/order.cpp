@@ -68,11 +68,11 @@ void Clocks::take(Moments const& moments, unsigned thread, bool relaxed) {
   if (!relaxed) seen.memory = one ? seen.execution : joined(seen.memory, moments.memory);
 }
 
-void Clocks::meet(std::vector<unsigned> const& members) {
+void Clocks::meet(std::vector<unsigned> const& members, bool relaxed) {
   std::vector<Arrival> arrivals;
-  for (unsigned const t : members) arrivals.push_back(arrive(t));
+  for (unsigned const t : members) arrivals.push_back(arrive(t, relaxed));
   Moments const all = merged(arrivals);
-  for (unsigned const t : members) take(all, t);
+  for (unsigned const t : members) take(all, t, relaxed);
 }
 
 }  // namespace swizproof::flow_detail

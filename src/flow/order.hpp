@@ -7,7 +7,7 @@
 // when a thread arrives, not when the barrier completes (PTX ISA, Memory Consistency Model, Causality Order).
 //
 // Two relations are kept. `memory` orders accesses. `execution` also has the edges of relaxed operations, which order no memory
-// (PTX ISA, mbarrier.arrive, `.sem`), but after which a phase is complete. They are one object where a kernel has no relaxed operation.
+// (PTX ISA, mbarrier.arrive, `.sem`), but after which a phase is complete, and of elect.sync, which waits for its members. They are one object where a kernel has no relaxed operation.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class Clocks {
   [[nodiscard]] Moments merged(std::vector<Arrival> const& arrivals) const;
   /// A departure: orders these moments before what a thread does from now on.
   void take(Moments const& moments, unsigned thread, bool relaxed = false);
-  /// Members arrive and depart at once: a barrier of a part of a warp.
-  void meet(std::vector<unsigned> const& members);
+  /// Members arrive and depart at once: a barrier of a part of a warp. Relaxed: it orders no memory.
+  void meet(std::vector<unsigned> const& members, bool relaxed = false);
   /// A thread's own moments.
   [[nodiscard]] Moments const& seen(unsigned thread) const { return seen_[thread]; }
   void tick(unsigned thread) { ++own_[thread]; }

@@ -334,6 +334,10 @@ void BlockRun::elect(Now const& now) {
   auto const leader = static_cast<unsigned>(std::countr_zero(now.mask));
   assumed_.insert("elect.sync elects the lowest lane, which the PTX ISA does not specify");
   if (now.in.operands.size() > 1) check_members(now, now.in.operands[1]);
+  std::vector<unsigned> members;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane)) members.push_back(thread(now.warp, lane));
+  clocks_.meet(members, true);  // it waits for all of them [PTX ISA, elect.sync]
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     put(now, now.in.operands[0], lane, plain(leader));

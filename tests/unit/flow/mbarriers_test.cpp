@@ -41,6 +41,25 @@ TEST(Mbarriers, OrderNothingWhereTheyAreRelaxed) {
   EXPECT_EQ(kind(init + sync + relaxed + wait(0, "$W") + relaxed + wait(1, "$V")), "proved");
 }
 
+TEST(Mbarriers, WaitForTheMembersOfElect) {
+  // one lane arrives for its warp: the others have left their wait before
+  std::string const one = only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 1;\n") + "bar.sync 0;\n";
+  auto const phases = [&](std::string const& chosen) {
+    std::string body = one;
+    for (unsigned phase = 0; phase < 2; ++phase)
+      body += chosen + fmt::format("@!%p7 bra $E{0};\n{1}$E{0}:\n", phase, arrive) +
+              wait(phase, fmt::format("$W{}", phase));
+    return Case{body, "f32[32]", "f32[32]", {}, 32}.kind();
+  };
+  EXPECT_EQ(phases("elect.sync %r9|%p7, -1;\n"), "proved");
+  EXPECT_NE(phases("setp.eq.u32 %p7, %r1, 0;\n"), "proved");
+  EXPECT_EQ(phases("bar.warp.sync -1;\nsetp.eq.u32 %p7, %r1, 0;\n"), "proved");
+  // it orders no memory
+  EXPECT_EQ(
+      (Case{in + "elect.sync %r9|%p7, -1;\n" + neighbour(1) + store, "f32[32]", "f32[32]", {}, 32}.kind()),
+      "race");
+}
+
 TEST(Mbarriers, AreMemory) {
   EXPECT_EQ(kind(init + in + arrive + wait(0, "$W")), "race");  // init and arrivals without a barrier
   EXPECT_EQ(kind(arrive + wait(0, "$W")), "misuse");            // never initialised
