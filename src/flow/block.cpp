@@ -66,10 +66,10 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
       groups_(kernel.threads),
       fences_(kernel.threads),
       global_fences_(kernel.threads),
-      shared_([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, clocks_,
-              groups_, faults_, units_, kernel.launch.same_values),
-      global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, clocks_, groups_, faults_,
-              units_, kernel.launch.same_values),
+      shared_([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, names_,
+              clocks_, groups_, faults_, units_, kernel.launch.same_values),
+      global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, names_, clocks_, groups_,
+              faults_, units_, kernel.launch.same_values),
       barriers_(kernel.threads, faults_),
       cluster_(kernel.threads),
       mbarriers_(faults_),
@@ -77,8 +77,8 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
       bulk_groups_(kernel.threads),
       registers_(static_cast<std::uint32_t>(kernel.function.registers.size())) {
   for (unsigned t = 0; t < kernel.threads; ++t)
-    local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, clocks_, groups_, faults_,
-                        units_, true);
+    local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, names_, clocks_, groups_,
+                        faults_, units_, true);
   temporaries_.resize((kernel.program.widths.size() - registers_) * 32);
   uninitialised_ = names_.function("bytes that no thread has written", Format::integer, 8, ~0U);
 }

@@ -127,6 +127,28 @@ Name Names::moved(Name a, std::uint32_t writer, std::uint32_t reader) {
   return at->second;
 }
 
+bool Names::same_bits(Name x, Name y) const {
+  unsigned visits = 4096;
+  return same_bits(x, y, visits);
+}
+
+/// Instructions round: other ones may give other bits. Of functions that are not followed the operands without names are not known.
+bool Names::same_bits(Name x, Name y, unsigned& visits) const {
+  while (nodes_[x].kind == NameKind::moved) x = nodes_[x].a;
+  while (nodes_[y].kind == NameKind::moved) y = nodes_[y].a;
+  NameNode const &a = nodes_[x], &b = nodes_[y];
+  if (x == y) return true;
+  if (visits == 0 || a.kind != b.kind || a.format != b.format || a.bytes != b.bytes) return false;
+  --visits;
+  if (a.kind == NameKind::element) return a.a == b.a;
+  if (a.kind == NameKind::number) return constant(a.a) == constant(b.a);
+  if (a.line != b.line) return false;
+  if (a.kind == NameKind::converted) return same_bits(a.a, b.a, visits);
+  if (a.kind != NameKind::sum && a.kind != NameKind::product) return false;
+  return (same_bits(a.a, b.a, visits) && same_bits(a.b, b.b, visits)) ||
+         (same_bits(a.a, b.b, visits) && same_bits(a.b, b.a, visits));
+}
+
 Name Names::accumulated(Name a, std::uint32_t product, unsigned row, unsigned column, Format format,
                         std::uint32_t line) {
   unsigned const bytes = format == Format::f64 ? 8 : format == Format::f16 ? 2 : 4;

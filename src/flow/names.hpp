@@ -136,9 +136,13 @@ class Names {
   [[nodiscard]] Name unbiased(std::uint32_t part) const;
   /// The name whose bytes these are, all of them and in order; 0 if there is none.
   [[nodiscard]] Name shared_name(Word const& w, unsigned from, unsigned bytes) const;
+  /// True if two names are the same bits: of one element, or results of the same instructions of such. Checked by
+  /// Races.KnowEqualResults.
+  [[nodiscard]] bool same_bits(Name x, Name y) const;
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 
  private:
+  bool same_bits(Name x, Name y, unsigned& visits) const;
   Name add(NameNode node);
   [[nodiscard]] bool has_sign(Name n, char sign) const;
   [[nodiscard]] Name half(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);

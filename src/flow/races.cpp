@@ -192,6 +192,13 @@ void Bytes::replace(Cell& c, std::uint64_t address, Toucher const& by, bool same
   c.readers.clear();
 }
 
+/// True if a byte that is written has the value that it has already. Names are compared where the order matters.
+bool Bytes::same_value(Cell const& c, Toucher const& by, std::uint32_t part, std::uint8_t number) const {
+  if (c.part == part) return c.number == number;
+  if (c.part == 0 || part == 0 || c.part % 8 != part % 8) return false;
+  return (!ordered(c.writer, by) || !c.others.empty()) && names_.same_bits(c.part / 8, part / 8);
+}
+
 void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number) {
   Cell& c = cell(address);
   if (c.mbarrier) refuse_mbarrier(address, by, "writes");
@@ -207,7 +214,7 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
                        {},
                        false};
   bool const same = c.written && c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) &&
-                    units_.generic(c.writer.doer) && c.part == part && c.number == number;
+                    units_.generic(c.writer.doer) && same_value(c, by, part, number);
   if (c.writer.clock != 0) {  // also behind mbarrier.inval
     check_writer(c.writer, address, by, "writes", same);
     for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);

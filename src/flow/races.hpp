@@ -83,9 +83,10 @@ struct Cell {
 class Bytes {
  public:
   /// `place` names a byte in messages; `same_values`: two writes of one value without order are accepted.
-  Bytes(std::function<std::string(std::uint64_t)> place, Clocks& clocks, AsyncGroups& groups, Faults& faults,
-        Units units, bool same_values)
+  Bytes(std::function<std::string(std::uint64_t)> place, Names const& names, Clocks& clocks,
+        AsyncGroups& groups, Faults& faults, Units units, bool same_values)
       : place_(std::move(place)),
+        names_(names),
         clocks_(clocks),
         groups_(groups),
         faults_(faults),
@@ -147,7 +148,11 @@ class Bytes {
             char const* verb, char const* verb_of_first);
   void refuse_mbarrier(std::uint64_t address, Toucher const& by, char const* verb) const;
 
+  [[nodiscard]] bool same_value(Cell const& c, Toucher const& by, std::uint32_t part,
+                                std::uint8_t number) const;
+
   std::function<std::string(std::uint64_t)> place_;
+  Names const& names_;
   Clocks& clocks_;
   AsyncGroups& groups_;
   Faults& faults_;

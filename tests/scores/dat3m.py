@@ -197,7 +197,7 @@ def ask(name, test, expected, live):
         score = "right" if consistent(test, expected, document, stored) and label not in ("hang", "two outcomes") else "wrong"
     elif answer == "proved":
         score = "wrong" if label in ("hang", "two outcomes") else "undecided"
-        reason = "race free; the condition speaks of memory"
+        reason = "race free; the condition is about memory"
     elif answer == "refuted":
         stuck = document["kind"] == "never released"
         score = {"one outcome": "wrong", "two outcomes": "right", "condition": "undecided", "hang": "right" if stuck else "undecided"}[label]

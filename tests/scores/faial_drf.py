@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """faial's examples of data races (elliotsayes/faial, examples/drf). The labels are the exit codes in test.ml: 0 is race free, 1 is a race.
 
-faial asks for every launch; here one is asked: 64 threads, one block, or the shape that the file or the test gives, n = 100 and arrays of 4096 elements. Arrays are volatile
+faial decides every launch, this script one: 64 threads, one block, or the shape that the file or the test gives, n = 100 and arrays of 4096 elements. Arrays are volatile
 for nvcc, which keeps each access, and weak in the PTX. As faial does, two writes of one value are accepted.
 """
 import re
@@ -91,7 +91,7 @@ def main():
         if code == 2 or name in WITHOUT_BODY:
             s.not_asked(title, label, WITHOUT_BODY.get(name, "the source is no CUDA"))
         elif "--grid-level" in arguments and code == 0:
-            s.not_asked(title, label, "the label speaks of accesses of two blocks alone")
+            s.not_asked(title, label, "the label is about accesses of two blocks alone")
         else:
             try:
                 ask(name, arguments, label, title)

@@ -16,7 +16,7 @@ MATH = """#define powf(x, y) ((x) * (y))
 #define cosf(x) ((x) * 2.f)
 #define exp(x) ((x) * 3.f)
 """
-#: A sum by atomics is left out: the other accesses are asked.
+#: A sum by atomics is left out: the question is about the other accesses.
 NO_SUM = '#define atomicAdd(p, v) asm volatile("" :: "l"((long long)(v)))\n'
 QUANTIZE = """
 template __global__ void transformer_engine::dispatch::mxfp8::quantize_kernel::quantize_mxfp8_kernel<
@@ -188,7 +188,7 @@ def without_wmma(ptx):
 
 
 def edited_text(file, edits, commit):
-    """Text of a file with each (pattern, replacement), of which the first or the second is there."""
+    """Text of a file with each (pattern, replacement) applied."""
     text = file.read_text()
     for old, new in edits:
         if not re.search(old, text) and (new == "" or new not in text):  # a file is edited once

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NVIDIA/compute-sanitizer-samples: kernels with one error each, of which the name of the tool and of the file tells the kind. Launches are those of the samples."""
+"""NVIDIA/compute-sanitizer-samples: kernels with one error each. The names of the tool and of the file tell its kind. Launches are those of the samples."""
 import suite
 
 #: File, kernel, label, options.

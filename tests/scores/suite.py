@@ -30,7 +30,7 @@ class Suite:
         parser.add_argument("checkout", type=pathlib.Path)
         parser.add_argument("--binary", default="swizproof")
         parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
-        parser.add_argument("--only", default="", help="a part of the names of the cases that are asked")
+        parser.add_argument("--only", default="", help="a part of the names of the cases")
         parser.add_argument("--keep", type=pathlib.Path, help="folder that keeps the PTX")
         for name, options in (arguments or {}).items():
             parser.add_argument(name, **options)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Weft's examples (lightsighter/Weft): kernels with named barriers.
 
-The labels are the answers of Weft itself without -s, for the PTX that is asked here: its README says that some of its kernels have races. --weft PROGRAM asks it
+The labels are the answers of Weft itself without -s, for the same PTX: its README says that some of its kernels have races. --weft PROGRAM asks it
 again; it needs two changes to read PTX of today: tokens.size() >= 5 for shfl, and no lines of source. Where a kernel has shuffles, Weft takes warps in lockstep.
 
 Changes, each the same for Weft and for swizproof: short loops (Weft's own -D), tables of the module as parameters, volatile as plain accesses, `__shfl` and `__any` as the

@@ -66,6 +66,30 @@ TEST(Races, RememberWhatIsBeforeTheFirstOfEqualWrites) {
   EXPECT_EQ(c.kind(), "proved");
 }
 
+TEST(Races, KnowEqualResults) {
+  // all lanes of a warp store what the same instructions make of the same elements
+  std::string const two = "ld.global.f32 %f1, [%rd2];\nld.global.f32 %f2, [%rd2+4];\n",
+                    st = "st.shared.f32 [%r2], %f3;\n";
+  EXPECT_EQ(kind(two + "add.f32 %f3, %f1, %f2;\n" + st, 32), "proved");
+  EXPECT_EQ(kind(two + "add.f32 %f3, %f1, %f2;\n" + st, 64), "same-value race");
+  EXPECT_EQ(
+      kind(two + "fma.rn.f32 %f3, %f1, %f2, %f1;\ncvt.rn.f16.f32 %h1, %f3;\nst.shared.b16 [%r2], %h1;\n", 32),
+      "proved");
+  // a butterfly adds the same two elements in each lane, in either order
+  std::string const butterfly = load +
+                                "and.b32 %r5, %r1, 1;\nmul.wide.u32 %rd9, %r5, 4;\nadd.s64 %rd9, %rd2, "
+                                "%rd9;\nld.global.f32 %f1, [%rd9];\n"
+                                "shfl.sync.bfly.b32 %f2, %f1, 1, 31, -1;\nadd.f32 %f3, %f1, %f2;\n";
+  EXPECT_EQ(kind(butterfly + st, 32), "proved");
+  EXPECT_EQ(kind(load + "add.f32 %f3, %f1, %f1;\n" + st, 32), "race");
+  // other instructions round differently; what is not followed may differ by its numbers
+  std::string const ways = two +
+                           "setp.eq.u32 %p1, %r1, 0;\nfma.rn.f32 %f3, %f1, %f2, %f1;\nmul.f32 %f4, %f1, "
+                           "%f2;\n@%p1 add.f32 %f3, %f4, %f1;\n";
+  EXPECT_EQ(kind(ways + st, 32), "race");
+  EXPECT_EQ(kind(two + "mov.b32 %r5, %f1;\nmin.s32 %r6, %r5, %r1;\nst.shared.u32 [%r2], %r6;\n", 32), "race");
+}
+
 TEST(Races, NameTheExecutions) {
   // each warp stores and reads in a loop: of two iterations the barrier is between the store and the read alone
   std::string const body = load + "mov.u32 %r5, 0;\n$L: st.shared.f32 [%r3], %f1;\nbar.sync 0;\n" +
