@@ -230,5 +230,5 @@ def main():
 
 
 if __name__ == "__main__":
-    s = suite.Suite("Dat3M litmus tests")
+    s = suite.Suite("hernanponcedeleon/Dat3M litmus/PTX")
     main()

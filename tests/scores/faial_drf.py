@@ -20,7 +20,8 @@ __device__ inline int atomicInc(int* at, int most) { return atomicInc((unsigned*
 BEHIND = {"drf-template-index": "template __global__ void saxpy<int>(float, float*, float*, int);", "drf-local-array": "__device__ unsigned func() { return 7; }",
           "racy-template": "template __global__ void saxpy<float>(float, float*, float*);", "racy-template-alias": "template __global__ void saxpy<float>(float, float*, float*);"}
 #: Edits of a source. What faial takes as initialised is written first.
-EDITS = {"drf-shared-mem": ("int i = blockIdx", "for (int k = threadIdx.x; k < 1024; k += blockDim.x) y[k] = 0;\n  __syncthreads();\n  int i = blockIdx")}
+EDITS = {"drf-local-array": ("typedef unsigned int  uint;", ""),
+         "drf-shared-mem": ("int i = blockIdx", "for (int k = threadIdx.x; k < 1024; k += blockDim.x) y[k] = 0;\n  __syncthreads();\n  int i = blockIdx")}
 BLOCKS = {"drf-2d": "256", "drf-local-array": "16,16", "drf-warp": "32", "racy-warp": "32", "racy-reduce": "32", "drf-assert-loop": "16"}
 VALUES = {"mode": 2, "N": 4, "d": 4, "Bc": 4, "k": 3, "w": 16}
 WITHOUT_BODY = {"racy-funcion-call-unknowns": "the offsets come from a function without a body"}
@@ -101,7 +102,7 @@ def main():
 
 
 if __name__ == "__main__":
-    s = suite.Suite("faial drf")
+    s = suite.Suite("elliotsayes/faial examples/drf")
     prelude = s.folder / "prelude.h"
     prelude.write_text(PRELUDE)
     main()

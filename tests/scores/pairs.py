@@ -246,5 +246,5 @@ def main():
 
 
 if __name__ == "__main__":
-    s = suite.Suite("pairs of commits")
+    s = suite.Suite("pairs of commits", commit="in each name")
     main()

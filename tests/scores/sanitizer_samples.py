@@ -29,5 +29,5 @@ def main():
 
 
 if __name__ == "__main__":
-    s = suite.Suite("compute-sanitizer-samples")
+    s = suite.Suite("NVIDIA/compute-sanitizer-samples")
     main()

@@ -25,7 +25,7 @@ class Failed(Exception):
 class Suite:
     """A checkout, the programs that read it, and the answers so far."""
 
-    def __init__(self, title, arguments=None):
+    def __init__(self, title, arguments=None, commit=""):
         parser = argparse.ArgumentParser(description=title)
         parser.add_argument("checkout", type=pathlib.Path)
         parser.add_argument("--binary", default="swizproof")
@@ -40,7 +40,7 @@ class Suite:
         self.folder = self.given.keep or pathlib.Path(self._temporary.name)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.scores = collections.Counter()
-        print(f"# {title}, {commit_of(self.checkout)}", flush=True)
+        print(f"# {title}, {commit or commit_of(self.checkout)}", flush=True)
 
     def wanted(self, name):
         return self.given.only in name
@@ -97,12 +97,12 @@ class Suite:
 
 
 def commit_of(checkout):
-    """Name of the checkout and its commit, where git knows it or a file .commit holds it."""
+    """The commit of a checkout, which git knows or a file .commit holds."""
     held = checkout / ".commit"
     if held.exists():
-        return f"{checkout.name} {held.read_text().strip()}"
+        return held.read_text().strip()
     r = subprocess.run(["git", "-C", checkout, "log", "-1", "--format=%h %as"], capture_output=True, text=True, check=False)
-    return f"{checkout.name} {r.stdout.strip() if r.returncode == 0 else 'of unknown commit'}"
+    return r.stdout.strip() if r.returncode == 0 else "unknown"
 
 
 def scored(label, document):

@@ -82,5 +82,5 @@ def main():
 
 
 if __name__ == "__main__":
-    suite_ = suite.Suite("Weft", {"--weft": {"help": "the program of Weft, which gives the labels"}})
+    suite_ = suite.Suite("lightsighter/Weft", {"--weft": {"help": "the program of Weft, which gives the labels"}})
     main()
