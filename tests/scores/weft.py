@@ -43,7 +43,9 @@ EXAMPLES = {
     "PRF/diff_fermi": ("right", DIFFUSION), "PRF/visc_fermi": ("", VISCOSITY), "PRF/diff_kepler": ("right", DIFFUSION), "PRF/visc_kepler": ("right", VISCOSITY),
 }
 THREADS = {"saxpy/saxpy_single": 320, "saxpy/saxpy_double": 384}
-EXPLAINED = {"negatives/arrival": "all threads arrive at barrier 1 and none waits: PTX ISA, barrier: the barrier completes, and bar.arrive orders and delays nothing"}
+SAME = ("lanes of one store write one value to one place, and Weft compares no values: CUDA C++ Programming Guide, SIMT Architecture: one of them writes last, and which is undefined")
+EXPLAINED = {"RTM/one_phase_manual_buffer": SAME, "RTM/one_phase_single_buffer": SAME,
+             "negatives/arrival": "all threads arrive at barrier 1 and none waits: PTX ISA, barrier: the barrier completes, and bar.arrive orders and delays nothing"}
 
 
 def label_of(weft, ptx, threads):
