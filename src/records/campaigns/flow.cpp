@@ -1,9 +1,8 @@
 // Launches of kernels, right and wrong ones, on drawn integers (gpu/flow_record): is each element that the device wrote what the names of
 // data say, and are those wrong that are predicted?
-#include "records/campaigns/recomputation.hpp"
+#include "records/campaigns/flow_kernels.hpp"
 
 #include "parse/question/expectation.hpp"
-#include "parse/question/flow_question.hpp"
 
 #include <swizproof/core/splitmix.hpp>
 #include <swizproof/flow/flow.hpp>
@@ -30,35 +29,6 @@ struct Hashed {
     ++count, sum += splitmix64(splitmix64(element | array << 32) ^ bits);
   }
 };
-
-/// A kernel of a record.
-struct RecordedKernel {
-  std::string ptx{};
-  FlowQuestion question{};
-};
-
-std::vector<std::string> texts_of(Json const& list) {
-  if (!list.is_array()) malformed("a list of texts is none");
-  std::vector<std::string> out;
-  for (Json const& one : list) out.push_back(one.get<std::string>());
-  return out;
-}
-
-std::map<std::string, RecordedKernel> kernels_of(Json const& all) {
-  std::map<std::string, RecordedKernel> out;
-  if (!all.is_object()) malformed("'kernels' is no object");
-  for (auto const& [name, one] : all.items()) {
-    Members members(one, "the kernel " + name);
-    FlowQuestion q;
-    q.block = members.text("block"), q.grid = members.text("grid");
-    q.params = texts_of(members.at("params")), q.expect = texts_of(members.at("expect"));
-    if (members.find("shared_bytes") != nullptr) q.shared_bytes = members.count("shared_bytes");
-    if (q.shared_bytes > 1 << 20) malformed("a launch has more than 1 MiB of shared memory");
-    out[name] = {members.text("ptx"), std::move(q)};
-    members.finish();
-  }
-  return out;
-}
 
 /// The PTX with the edit of a row [kernel, place, text, replacement, what is wrong, ..].
 std::string edited(std::string text, Json const& row) {

@@ -79,6 +79,10 @@ std::vector<std::string> not_compared_of(std::string const& campaign) {
          {"/rows/kernels/*/ptx (executed)", "/rows/launches/*/4 (the edit in words, each once)",
           "/rows/not_launched/*/3 (executed)", "/rows/not_launched/*/4 (the edit in words, each once)"})
       out.emplace_back(cell);
+  if (campaign == "orders")
+    for (char const* cell : {"/rows/kernels/*/ptx (executed)", "/rows/runs/*/3 (elements, 0 or more)",
+                             "/rows/runs/*/4 (the delayed line)", "/rows/runs/*/5 (the delayed warp)"})
+      out.emplace_back(cell);
   if (campaign == "contention")
     for (char const* cell :
          {"/rows/layouts/*/5 (cycles, as the others within 1 %)",
@@ -117,6 +121,8 @@ void recompute_campaign(Recomputation& r) {
     check_exhaustive(r);
   else if (campaign == "flow")
     check_flow(r);
+  else if (campaign == "orders")
+    check_orders(r);
   else if (campaign == "ldmatrix")
     check_ldmatrix(r);
   else if (campaign == "tma")
