@@ -23,7 +23,7 @@ class Flags {
   void give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, Clocks& clocks);
   /// A strong load acquires what the store that it reads has released: at once, or at the next fence.
   void take(std::uint64_t address, unsigned thread, bool acquire, Clocks& clocks);
-  /// What a relaxed arrival releases: what is before its thread's last fence.
+  /// Releases, for a relaxed arrival, what is before its thread's last fence.
   [[nodiscard]] std::optional<Clocks::Arrival> const& released(unsigned thread) const {
     return fenced_[thread];
   }

@@ -267,7 +267,7 @@ def random_op(rng, w):
 
 
 def repaired(op, w):
-    """bar.arrive has a count: the assembler asks for it."""
+    """An arrival with the count that the assembler asks for."""
     return op.changed(count=32 * w) if op.kind == "bar" and op.form == "arrive" and op.count is None else op
 
 
