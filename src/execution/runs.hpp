@@ -55,7 +55,7 @@ struct Seen {
   bool take(AccessRun const& run, unsigned warp, Inputs const& inputs);
 };
 
-/// Runs of one kernel. Checked by KernelRuns.* in tests/unit/kernel/decide_test.cpp and tests/reference/kernel.py.
+/// Runs of one kernel. Checked by KernelRuns.* in tests/unit/kernel/runs_test.cpp and tests/reference/kernel.py.
 class Runs {
  public:
   using Addresses = std::array<std::uint64_t, 32>;

@@ -20,7 +20,7 @@ using LeafValues = std::unordered_map<std::uint64_t, std::uint64_t>;
 inline constexpr std::uint64_t witness_blocks = 64;
 
 /// Searches of one kernel. What is found counts once a replay has executed it (execution/replay.hpp).
-/// Checked by KernelWitness.* in tests/unit/kernel/decide_test.cpp.
+/// Checked by KernelWitness.* in tests/unit/kernel/verdict_test.cpp.
 class Witnesses {
  public:
   Witnesses(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch)

@@ -39,7 +39,7 @@ class Arrays {
   /// An execution of this access is not known.
   void leave_out(ArrayAccess const& access);
 
-  /// Checked by KernelFixes.* in tests/unit/kernel/decide_test.cpp, and tests/reference/kernel_fixes.py.
+  /// Checked by KernelFixes.* in tests/unit/kernel/fixes_test.cpp, and tests/reference/kernel_fixes.py.
   [[nodiscard]] std::vector<KernelFix> fixes(Architecture const& arch) const;
 
  private:

@@ -40,4 +40,24 @@ inline KernelAccess behind(std::string const& condition, KernelOptions options =
              std::move(options));
 }
 
+/// A loop of n iterations, whose counter is %r20.
+inline std::string looped(std::string const& first, std::string const& body) {
+  return first + " mov.u32 %r20, 0;\nL: " + body +
+         " add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, %r3; @%p8 bra L;";
+}
+
+/// The load at `tile + 4 * %r4` after these lines; %r6 is a number of global memory, the same in all lanes, %r7 one of each lane.
+inline KernelAccess load_at(std::string const& body) {
+  return one(
+      "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1];\nmad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 "
+      "%r7, [%rd2];\n" +
+      body + "\nshl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];");
+}
+
+// Names of what is loaded by load_at(), and of what is not modelled in it.
+inline std::string const uniform_load = "the load at PTX line 10", lane_load = "the load at PTX line 11";
+inline std::string not_modelled(std::string const& name) {
+  return name + " at PTX line 12, which is not modelled";
+}
+
 }  // namespace swizproof

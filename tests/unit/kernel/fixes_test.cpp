@@ -1,0 +1,92 @@
+// Fixes of arrays.
+#include "kernel_case.hpp"
+
+#include <swizproof/kernel/kernel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace swizproof {
+namespace {
+
+/// A column of 32 words, 128 bytes apart, in each of two warps and three iterations, and rows that are free.
+constexpr char column[] =
+    "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; shl.b32 %r5, %r1, 2; add.s32 %r5, %r5, %r2; mov.u32 %r6, "
+    "0;\n"
+    "L: mad.lo.s32 %r7, %r6, 4, %r4; ld.shared.u32 %r8, [%r7]; st.shared.u32 [%r5], %r8;\n"
+    "add.s32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra L;";
+
+TEST(KernelFixes, AreOfAllExecutionsOfAnArray) {
+  KernelReport const r = report_of(column, {.fixes = true});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  KernelFix const& f = r.fixes[0];
+  EXPECT_EQ(f.array, "tile");
+  EXPECT_EQ(f.start, "tile");
+  EXPECT_EQ(f.accesses, 2U);
+  EXPECT_TRUE(f.left_out.empty());
+  EXPECT_EQ(f.executions, 12U);
+  ASSERT_EQ(f.fixes.size(), 1U);
+  EXPECT_EQ(f.fixes[0].before, 6U * 32 + 6U);
+  EXPECT_EQ(f.fixes[0].ideal, 12U);
+  EXPECT_EQ(f.fixes[0].after(), 12U);
+  EXPECT_TRUE(report_of(column).fixes.empty());  // without the option, none
+}
+
+TEST(KernelFixes, LeaveOutWhatTheyDoNotKnow) {
+  std::string const load = "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; and.b32 %r9, %r9, 31; ";
+  std::string const data =
+      load + "mad.lo.s32 %r10, %r9, 4, %r2; ld.shared.u32 %r8, [%r10]; red.shared.add.u32 [%r5], 1;";
+  KernelReport const r = report_of(column + data, {.fixes = true});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  EXPECT_EQ(r.fixes[0].accesses, 4U);
+  EXPECT_EQ(r.fixes[0].left_out,
+            (std::vector<std::uint32_t>{r.accesses[2].ptx_line, r.accesses[3].ptx_line}));
+  EXPECT_EQ(r.fixes[0].executions, 12U);
+}
+
+TEST(KernelFixes, CountFromTheStartThatIsRoundedUp) {
+  std::string const text =
+      "mov.u32 %r2, dynamic; add.s32 %r2, %r2, 1023; and.b32 %r2, %r2, -1024; shl.b32 %r4, %r1, 7;\n"
+      "add.s32 %r4, %r4, %r2; ld.shared.u32 %r8, [%r4+8];";
+  KernelReport const r = report_of(text, {.fixes = true});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  EXPECT_EQ(r.fixes[0].array, "dynamic");
+  EXPECT_NE(r.fixes[0].start, "dynamic");
+  EXPECT_EQ(r.fixes[0].fixes.at(0).region.at(0).begin, 8U);
+}
+
+TEST(KernelFixes, AreOfPartsIfEachHasABetterOne) {
+  // Columns of 16 bytes in the first half and of 4 in the second: what keeps vectors whole leaves words in 8 banks.
+  KernelReport const r = report_of(
+      "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4];\n"
+      "ld.shared.u32 %r9, [%r4+4096];",
+      {.block = {{32, 1, 1}}, .fixes = true});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  ASSERT_EQ(r.fixes[0].fixes.size(), 2U);
+  EXPECT_EQ(r.fixes[0].fixes[0].after() + r.fixes[0].fixes[1].after(), 4U + 1U);
+}
+
+TEST(KernelFixes, LeaveOutMatricesOfPartWarps) {
+  std::string const text =
+      "and.b32 %r4, %r1, 31; shl.b32 %r4, %r4, 7; add.s32 %r4, %r4, %r2;\n"
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r4];";
+  EXPECT_EQ(report_of(text, {.block = {{64, 1, 1}}, .fixes = true}).fixes.size(), 1U);
+  KernelReport const part = report_of(text, {.block = {{40, 1, 1}}, .fixes = true});
+  EXPECT_EQ(part.accesses.at(0).verdict, KernelVerdict::refuted);
+  EXPECT_TRUE(part.fixes.empty());
+}
+
+TEST(KernelFixes, AreOfNoArrayWithoutConflict) {
+  EXPECT_TRUE(
+      report_of("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; ld.shared.u32 %r8, [%r4];", {.fixes = true})
+          .fixes.empty());
+  // Atomics alone have no fix, and what is out of bounds is not refuted for its cost.
+  EXPECT_TRUE(
+      report_of("shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; red.shared.add.u32 [%r4], 1;", {.fixes = true})
+          .fixes.empty());
+}
+
+}  // namespace
+}  // namespace swizproof

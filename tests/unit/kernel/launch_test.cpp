@@ -1,0 +1,88 @@
+// Blocks, parameters and bounds that are given.
+#include "kernel_case.hpp"
+
+#include <swizproof/kernel/kernel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace swizproof {
+namespace {
+
+TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
+  auto const refused = [](std::string const& directive, std::optional<std::array<std::uint32_t, 3>> block) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k()\n" + directive + "\n{\nret;\n}\n",
+        "test.ptx");
+    return decide_kernel(m, m.functions.at(0), {.block = block}).refused;
+  };
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{64, 1, 1}}), "");
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{8, 8, 1}}), "") << "the threads count, not the shape";
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{96, 1, 1}}),
+            "no block of 96,1,1: it was compiled for at most 64, 1, 1 threads (.maxntid)");
+  EXPECT_EQ(refused(".maxntid 16, 1, 1", std::nullopt),
+            "its block has at most 16 threads (.maxntid): give --block");
+  EXPECT_EQ(refused(".maxntid 40, 1, 1", std::nullopt), "");
+  EXPECT_EQ(refused(".reqntid 64", {{64, 1, 1}}), "");
+  EXPECT_EQ(refused(".reqntid 64", {{32, 2, 1}}),
+            "no block of 32,2,1: it was compiled for blocks of 64, 1, 1 (.reqntid)");
+  EXPECT_EQ(refused(".reqntid 2048", std::nullopt), "no block of 2048,1,1: a block has at most 1024 threads");
+  EXPECT_EQ(refused(".reqntid 1, 1, 65", std::nullopt),
+            "no block of 1,1,65: a block has at most 64 threads in z");
+  EXPECT_EQ(refused("", {{2, 2, 128}}), "no block of 2,2,128: a block has at most 64 threads in z");
+  EXPECT_EQ(refused("", {{1, 2048, 1}}), "no block of 1,2048,1: a block has at most 1024 threads");
+  EXPECT_EQ(refused("", {{32, 0, 1}}), "no block of 32,0,1: a block has at least one thread");
+  EXPECT_EQ(refused("", {{1, 16, 64}}), "");
+}
+
+TEST(Kernel, AParameterHasOneValueThatFits) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k(.param .u32 n, .param .u64 g, .param .u8 b, "
+      ".param "
+      ".align 4 .b8 s[8])\n{\nret;\n}\n",
+      "test.ptx");
+  auto const why = [&](std::map<std::string, ParameterValue> const& given) {
+    return why_no_parameter(m.functions.at(0), given);
+  };
+  EXPECT_EQ(why({{"n", {0xffffffff}}, {"g", {~std::uint64_t{0}}}, {"other", {1}}}), "");
+  EXPECT_EQ(why({{"n", {0x100000000}}}), "n has 32 bits: -2147483648 to 4294967295");
+  EXPECT_EQ(why({{"n", {0 - std::uint64_t{0x80000000}, true}}}), "");
+  EXPECT_EQ(why({{"n", {0 - std::uint64_t{0x80000001}, true}}}), "n has 32 bits: -2147483648 to 4294967295");
+  EXPECT_EQ(why({{"n", {~std::uint64_t{0}}}}), "n has 32 bits: -2147483648 to 4294967295");
+  EXPECT_EQ(why({{"#2", {256}}}), "#2 has 8 bits: -128 to 255");
+  EXPECT_EQ(why({{"g", {0 - (std::uint64_t{1} << 63), true}}}), "");
+  EXPECT_EQ(why({{"g", {(std::uint64_t{1} << 63) - 1, true}}}),
+            "g has 64 bits: -9223372036854775808 to 18446744073709551615");
+  EXPECT_EQ(why({{"s", {1}}}), "s is a structure or an array of 8 bytes: a value is a number");
+  EXPECT_EQ(why({{"#0", {1}}, {"n", {1}}}), "#0 and n are one parameter");
+  KernelOptions minus;
+  minus.params["n"] = {0 - std::uint64_t{1}, true};
+  EXPECT_EQ(one("shr.u32 %r4, %r3, 30; mul.lo.s32 %r4, %r1, %r4; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; "
+                "ld.shared.u32 %r6, [%r4];",
+                minus)
+                .wavefronts,
+            1U)
+      << "-1 >> 30 is 3";
+  minus.params["#0"] = {1};
+  EXPECT_EQ(report_of("", minus).refused, "#0 and n are one parameter");
+}
+
+TEST(Kernel, AtMostAndParameters) {
+  std::string const body =
+      "mul.lo.s32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];";
+  EXPECT_EQ(one(body).wavefronts, 32U);
+  KernelOptions odd;
+  odd.params["n"] = {33};
+  EXPECT_EQ(one(body, odd).wavefronts, 1U);
+  KernelOptions even;
+  even.params["#0"] = {8};
+  even.at_most = 8;
+  KernelAccess const a = one(body, even);
+  EXPECT_EQ(a.wavefronts, 8U);
+  EXPECT_EQ(a.verdict, KernelVerdict::proved);
+}
+
+}  // namespace
+}  // namespace swizproof

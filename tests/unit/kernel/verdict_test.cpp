@@ -1,0 +1,185 @@
+// Executions that reach a bound: witnesses, replays and runs.
+#include "kernel_case.hpp"
+
+#include <swizproof/kernel/kernel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+namespace {
+
+TEST(KernelWitness, ParametersThatPassAConditionAreFound) {
+  KernelAccess const a = behind("xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+  ASSERT_TRUE(a.worst);
+  ASSERT_EQ(a.worst->values.size(), 1U);
+  EXPECT_EQ(a.worst->values[0].second, 1515870810U ^ 77U);
+}
+
+TEST(KernelWitness, AConditionThatNoParameterPassesIsNoWitness) {
+  KernelAccess const a =
+      behind("xor.b32 %r6, %r3, 5; setp.eq.u32 %p2, %r6, 77; setp.eq.and.u32 %p1, %r3, 77, %p2;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_FALSE(a.reached);
+  EXPECT_EQ(a.reason, "no execution was found that takes as many");
+  EXPECT_EQ(a.wavefronts, 32U);
+}
+
+TEST(KernelWitness, EachLaneHasItsOwnCondition) {
+  // Lane l needs bit l of n: all of them need n = ~0.
+  KernelAccess const a =
+      behind("and.b32 %r6, %r1, 31; shr.u32 %r7, %r3, %r6; and.b32 %r7, %r7, 1; setp.eq.u32 %p1, %r7, 1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values.at(0).second, 0xffffffffU);
+}
+
+TEST(KernelWitness, BlocksAreThoseOfAGridOf64) {
+  std::string const number = "mov.u32 %r6, %ctaid.x; mul.lo.u32 %r6, %r6, %r3; setp.eq.u32 %p1, %r6, ";
+  EXPECT_EQ(behind(number + "2021;").verdict, KernelVerdict::refuted);  // 43 * 47
+  EXPECT_EQ(behind("mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 63;").verdict, KernelVerdict::refuted);
+  EXPECT_EQ(behind("mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 64;").verdict, KernelVerdict::unknown);
+}
+
+TEST(KernelWitness, DividesByNoZero) {
+  // n / (n >> 28) is 5 for some n; by a divisor of 0 it would be any number.
+  EXPECT_EQ(behind("shr.u32 %r6, %r3, 28; div.u32 %r7, %r3, %r6; setp.eq.u32 %p1, %r7, 268435460;").verdict,
+            KernelVerdict::refuted);
+  KernelAccess const a =
+      behind("and.b32 %r6, %r3, 0; div.u32 %r7, %r3, %r6; setp.eq.u32 %p1, %r7, 268435460;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_FALSE(a.reached);
+}
+
+TEST(KernelWitness, NamesTheBlock) {
+  KernelAccess const a = behind("mov.u32 %r6, %ctaid.y; setp.eq.u32 %p1, %r6, 41;");
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values, (std::vector<std::pair<std::string, std::uint64_t>>{{"ctaid.y", 41}}));
+}
+
+TEST(KernelWitness, GivenParametersAreNotChosen) {
+  std::string const condition = "xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77;";
+  KernelOptions options;
+  options.params["n"] = {1515870810U ^ 77U, false};
+  EXPECT_EQ(behind(condition, options).verdict, KernelVerdict::refuted);
+  options.params["n"] = {1, false};
+  EXPECT_EQ(behind(condition, options).verdict, KernelVerdict::proved);
+}
+
+TEST(KernelWitness, BytesOfAParameterAreThoseOfItsWords) {
+  // The low half of g is 5 and its low byte 6: no parameter is that.
+  std::string const halves =
+      "ld.param.u32 %r6, [g]; ld.param.u8 %r7, [g]; setp.eq.u32 %p2, %r6, 5; setp.eq.and.u32 %p1, %r7, 6, "
+      "%p2;";
+  EXPECT_EQ(behind(halves).verdict, KernelVerdict::unknown);
+}
+
+TEST(KernelWitness, AddressesMayComeFromAnotherLane) {
+  KernelAccess const a =
+      one("xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77; shfl.sync.idx.b32 %r7, %r1, 0, 31, -1;\n"
+          "shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; add.s32 %r5, %r5, %r7; @%p1 st.shared.u8 [%r5], %r1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+}
+
+TEST(KernelWitness, AShuffleFromAKnownLaneIsFollowed) {
+  // The number of lane 0 in all lanes, as CUTLASS takes the warp's; all pass if the parameter fits.
+  KernelAccess const a = behind(
+      "shfl.sync.idx.b32 %r7, %r1, 0, 31, -1; mad.lo.u32 %r7, %r7, 8, %r3; xor.b32 %r7, %r7, 1515870810; "
+      "setp.eq.u32 %p1, %r7, 77;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+}
+
+TEST(KernelWitness, WhatALaneThatIsOffGivesIsNone) {
+  // Eight lanes of the second warp read its lane 31, which it lacks: nothing says that it gives more than 100.
+  KernelAccess const a = behind("shfl.sync.idx.b32 %r7, %r1, 31, 31, -1; setp.gt.u32 %p1, %r7, 100;",
+                                {.block = std::array<std::uint32_t, 3>{40, 1, 1}});
+  EXPECT_EQ(a.wavefronts, 8U);
+  EXPECT_FALSE(a.reached);
+  EXPECT_NE(a.verdict, KernelVerdict::refuted);
+}
+
+TEST(KernelRuns, AHeaderThatARunPassesOverLeavesItsRegistersOpen) {
+  // After six toggles %r7 is 0 in all lanes; a run that stops after five of them shows nothing.
+  KernelAccess const a =
+      one("mov.u32 %r7, 0; mov.u32 %r13, 0;\nL: setp.gt.u32 %p5, %r1, 15; @!%p5 xor.b32 %r7, %r7, 32;\nM: "
+          "add.u32 %r13, %r13, "
+          "1; setp.lt.u32 %p4, %r13, 6; @%p4 bra L; and.b32 %r8, %r7, 32; shl.b32 %r8, %r8, 2; add.u32 %r28, "
+          "%r2, %r8; "
+          "ld.shared.u32 %r29, [%r28];");
+  EXPECT_NE(a.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(a.seen, 0U);
+}
+
+// Lanes 0 and 1 take the counter, lane l takes l: a third iteration, which does not run, would have three lanes at one word.
+TEST(Kernel, TheReplayTakesIterationsThatTheLoopHas) {
+  KernelAccess const a = one(
+      "mov.u32 %r4, 0;\nloop:\nsetp.le.u32 %p1, %r1, 1; selp.b32 %r5, %r4, %r1, %p1; shl.b32 %r5, %r5, 2; "
+      "add.s32 %r6, %r5, %r2; cp.async.ca.shared.global [%r6], [%rd1], 4; add.s32 %r4, %r4, 1; "
+      "setp.eq.s32 %p2, %r4, 2; @!%p2 bra loop;",
+      {.block = std::array<std::uint32_t, 3>{7, 1, 1}});
+  EXPECT_EQ(a.wavefronts, 2U);
+}
+
+TEST(Kernel, WhatNoLaneExecutesIsNotReached) {
+  // Behind the second loop %r5 is 16, which the first one ended with; 7 threads are below it.
+  KernelAccess const a = one(
+      "mov.u32 %r4, 1; mov.u32 %r6, 8;\nL: setp.eq.u32 %p1, %r6, 0; @%p1 bra M; shl.b32 %r4, %r4, 1; shr.u32 "
+      "%r6, %r6, 1; bra L;\nM: "
+      "mov.u32 %r5, 2;\nN: setp.ge.u32 %p2, %r5, %r4; @%p2 bra O; shl.b32 %r5, %r5, 1; bra N;\nO: "
+      "setp.ge.u32 %p3, %r1, %r5; "
+      "mul.lo.u32 %r7, %r1, %r5; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r2; @%p3 st.shared.u32 [%r7], %r1;",
+      {.block = {{7, 1, 1}}});
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_FALSE(a.reached);
+}
+
+TEST(Kernel, ARunComputesFloatingPointThatIsKnown) {
+  // A condition on n * 2.5, rounded to zero: 5 or more.
+  std::string const condition =
+      "cvt.rn.f32.u32 %r4, %r3; mul.f32 %r4, %r4, 0f40200000; cvt.rzi.s32.f32 %r4, %r4; setp.ge.s32 %p1, "
+      "%r4, 5; ";
+  KernelAccess const a = behind(condition);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+  // No number is larger than itself, and an approximation is not known.
+  EXPECT_EQ(behind("cvt.rn.f32.u32 %r4, %r3; setp.gt.f32 %p1, %r4, %r4; ").verdict, KernelVerdict::unknown);
+  EXPECT_EQ(
+      behind("cvt.rn.f32.u32 %r4, %r3; ex2.approx.f32 %r4, %r4; setp.gt.f32 %p1, %r4, 0f00000000; ").verdict,
+      KernelVerdict::unknown);
+}
+
+TEST(Kernel, ACounterexampleNamesTheBaseThatItNeeds) {
+  std::string const sum = "shl.b32 %r4, %r1, 2; mov.u32 %r5, words; add.s32 %r4, %r4, %r5; ";
+  std::string const swizzled = sum + "shr.u32 %r6, %r4, 5; and.b32 %r6, %r6, 28; xor.b32 %r4, %r4, %r6; ";
+  std::string const load = "ld.shared.u32 %r7, [%r4];";
+  std::string const array = ".shared .align 4 .b8 words[512]; ";
+  KernelAccess const a = one(array + swizzled + load);
+  ASSERT_TRUE(a.reached) << "two lanes meet at some bases only";
+  EXPECT_EQ(a.wavefronts, 2U);
+  ASSERT_EQ(a.worst->bases.size(), 1U);
+  EXPECT_EQ(a.worst->bases[0].first, "words");
+  auto const at = static_cast<std::uint32_t>(a.worst->bases[0].second);
+  for (unsigned l = 0; l < 32; ++l) {
+    std::uint32_t const plain = at + 4 * l;
+    EXPECT_EQ(a.worst->lanes.address[l], plain ^ (plain >> 5 & 28)) << "the lanes are those at this base";
+  }
+  KernelAccess const b = one(
+      "ld.param.u32 %r3, [n]; mul.lo.s32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; " + load);
+  ASSERT_TRUE(b.worst);
+  EXPECT_TRUE(b.worst->bases.empty()) << "a summand of all lanes";
+  KernelAccess const c =
+      one(".shared .align 4 .b8 words[32768]; " + sum +
+          "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r5; setp.gt.u32 %p1, %r5, 100; @%p1 " + load);
+  ASSERT_TRUE(c.reached) << c.reason;
+  ASSERT_EQ(c.worst->bases.size(), 1U) << "the guard takes the base";
+  EXPECT_GT(c.worst->bases[0].second, 100U);
+}
+
+}  // namespace
+}  // namespace swizproof
