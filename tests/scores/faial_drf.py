@@ -17,7 +17,7 @@ PRELUDE = """#define __assume(x)
 __device__ inline int atomicInc(int* at, int most) { return atomicInc((unsigned*)at, (unsigned)most); }
 """
 #: Text behind a source: what a template is instantiated with, and bodies of functions that have none.
-BEHIND = {"drf-template-index": "template __global__ void saxpy<int>(float, float*, float*, int);", "drf-local-array": "__device__ unsigned func() { return 7; }",
+BEHIND = {"drf-template-index": "template __global__ void saxpy<int>(float, float*, float*, int);", "drf-local-array": "__device__ uint func() { return 7; }",
           "racy-template": "template __global__ void saxpy<float>(float, float*, float*);", "racy-template-alias": "template __global__ void saxpy<float>(float, float*, float*);"}
 #: Edits of a source. What faial takes as initialised is written first.
 EDITS = {"drf-local-array": ("typedef unsigned int  uint;", ""),
