@@ -5,7 +5,7 @@ The labels are the answers of Weft itself without -s, for the same PTX: its READ
 again; it needs two changes to read PTX of today: tokens.size() >= 5 for shfl, and no lines of source. Where a kernel has shuffles, Weft takes warps in lockstep.
 
 Changes, each the same for Weft and for swizproof: short loops (Weft's own -D), tables of the module as parameters, volatile as plain accesses, `__shfl` and `__any` as the
-instructions with .sync, exp, log and pow without their branches; in the kernels of chemistry each comparison of data is false.
+instructions with .sync, exp, log and pow without their branches. For swizproof alone each comparison of data in the kernels of chemistry is false.
 """
 import re
 import subprocess
