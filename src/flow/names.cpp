@@ -141,7 +141,8 @@ bool Names::same_bits(Name x, Name y, unsigned& visits) const {
   if (visits == 0 || a.kind != b.kind || a.format != b.format || a.bytes != b.bytes) return false;
   --visits;
   if (a.kind == NameKind::element) return a.a == b.a;
-  if (a.kind == NameKind::number) return constant(a.a) == constant(b.a);
+  if (a.kind == NameKind::number)
+    return constant(a.a) == constant(b.a) && std::signbit(constant(a.a)) == std::signbit(constant(b.a));
   if (a.line != b.line) return false;
   if (a.kind == NameKind::converted) return same_bits(a.a, b.a, visits);
   if (a.kind != NameKind::sum && a.kind != NameKind::product) return false;

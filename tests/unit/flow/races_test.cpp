@@ -82,6 +82,13 @@ TEST(Races, KnowEqualResults) {
                                 "shfl.sync.bfly.b32 %f2, %f1, 1, 31, -1;\nadd.f32 %f3, %f1, %f2;\n";
   EXPECT_EQ(kind(butterfly + st, 32), "proved");
   EXPECT_EQ(kind(load + "add.f32 %f3, %f1, %f1;\n" + st, 32), "race");
+  // the sign of zero
+  EXPECT_EQ(kind(two +
+                     "mov.f32 %f4, 0f00000000;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 mov.f32 %f4, "
+                     "0f80000000;\nadd.f32 %f3, %f1, %f4;\n" +
+                     st,
+                 32),
+            "race");
   // other instructions round differently; what is not followed may differ by its numbers
   std::string const ways = two +
                            "setp.eq.u32 %p1, %r1, 0;\nfma.rn.f32 %f3, %f1, %f2, %f1;\nmul.f32 %f4, %f1, "
