@@ -4,7 +4,7 @@
 Random kernels of two to four warps: named barriers, mbarriers, barriers of a warp, loads and stores of a few words of shared memory, straight or in rounds. Most are
 right patterns (exchange, producer and consumer, ping-pong, ring, reduction, pairs, multicast) with one or two instructions deleted, repeated, moved or changed; others are drawn at random.
 Here all orders of the warps are enumerated. Happens-before is a set of accesses that each thread has behind it; a launch is right if in no order there is a deadlock, a
-race, a read of what is not written, a misuse of a barrier, or another value. The command may prove right ones alone, and refute others alone; "unknown" is counted.
+race, a read of a word that is not written, a misuse of a barrier, or another value. The command may prove right ones alone, and refute others alone; "unknown" is counted.
 Where it proves, each value that it names is the value of every order. The last line has the numbers; exit code 1 if there are differences. --binary PATH asks a
 program in place of the Python module; --keep DIR keeps the kernels of differences there; --whole N: of every N-th case the loads and stores are interleaved, too, and the answer is the same;
 --show prints each kernel of a case; --first N starts with case N.
@@ -267,7 +267,7 @@ def random_op(rng, w):
 
 
 def repaired(op, w):
-    """An arrival with the count that the assembler asks for."""
+    """bar.arrive has a count: the assembler requires one."""
     return op.changed(count=32 * w) if op.kind == "bar" and op.form == "arrive" and op.count is None else op
 
 
@@ -364,6 +364,10 @@ def drawn(rng):
         part.ops = [repaired(op, kernel.warps) for op in part.ops]
         part.rounds = min(part.rounds, 4)
     kernel.same_values = kernel.same_values or rng.random() < 0.1
+    if rng.random() < 0.1:
+        kernel.half = True
+        for part in kernel.parts:
+            part.ops = [op.changed(count=kernel.threads()) if op.kind == "init" and op.count == 32 * kernel.warps else op for op in part.ops]
     return name, kernel
 
 

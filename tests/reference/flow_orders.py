@@ -1,6 +1,6 @@
 """All orders of the warps of a small kernel, written from the PTX ISA alone: the model of flow_order.py and flow_proxies.py.
 
-A launch is right if no order has a deadlock, a race, a read of what is not written, a misuse of a barrier, or another value.
+A launch is right if no order has a deadlock, a race, a read of a word that is not written, a misuse of a barrier, or another value.
 """
 
 LANES = (0, 1, 30, 31)  # of each warp: closed under the permutations of the accesses
@@ -40,12 +40,20 @@ class Part:
 
 
 class Kernel:
-    def __init__(self, warps, parts, same_values=False, proxy="strict"):
-        self.warps, self.parts, self.same_values, self.proxy = warps, parts, same_values, proxy
+    """Warps and their instructions; `half`: the last warp has 16 threads."""
+
+    def __init__(self, warps, parts, same_values=False, proxy="strict", half=False):
+        self.warps, self.parts, self.same_values, self.proxy, self.half = warps, parts, same_values, proxy, half
+
+    def threads(self):
+        return 32 * self.warps - (HALF if self.half else 0)
 
     def program(self, warp):
         """The instructions that a warp executes, each with its round."""
-        return [(op, i) for part in self.parts if warp in part.warps for i in range(part.rounds) for op in part.ops]
+        out = [(op, i) for part in self.parts if warp in part.warps for i in range(part.rounds) for op in part.ops]
+        if self.half and warp == self.warps - 1:  # at barriers of the block a warp counts as 32 threads
+            out = [(op if op.kind in ("bar", "cluster_arrive", "cluster_wait") else op.changed(lanes=min(op.lanes, HALF)), i) for op, i in out]
+        return out
 
 
 # ---------------------------------------------------------------- all orders

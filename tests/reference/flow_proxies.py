@@ -11,7 +11,7 @@ at random. All orders of the warps and of the completions are enumerated. The ru
   async access, then any access                   its completion between them: the phase of its mbarrier, or its bulk group; no fence
 
 A fence is between two accesses if it is behind the first and before the second, whichever thread executes it; fence.proxy.async.global is for global memory, .shared::cta for
-shared memory. A launch is right if in no order there is a race, a missing fence, a deadlock, a misuse or a read of what is not written. The command may prove right ones
+shared memory. A launch is right if in no order there is a race, a missing fence, a deadlock, a misuse or a read of a word that is not written. The command may prove right ones
 alone, and refute others alone; "unknown" is counted. The last line has the numbers; exit code 1 if there are differences. --binary, --keep, --first, --show: as flow_order.py.
 """
 import sys
