@@ -151,6 +151,12 @@ void Mbarriers::fence(unsigned thread, Clocks& clocks) {
     if (b.live && b.origin.thread == thread && b.origin.fence == 0) b.origin.fence = own;
 }
 
+bool Mbarriers::fenced(Origin const& origin, unsigned thread, Clocks const& clocks) const {
+  if (origin.fence == 0) return false;
+  return clocks.ordered(origin.thread, origin.fence, thread) ||
+         (!relaxed_ && clocks.executed(origin.thread, origin.fence, thread));
+}
+
 unsigned Mbarriers::copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
   behind(b.before, b.known, op, clocks, "may issue a copy");

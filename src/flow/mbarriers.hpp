@@ -62,10 +62,7 @@ class Mbarriers {
   void fence(unsigned thread, Clocks& clocks);
   /// True if fence.mbarrier_init is between the initialisation and what a thread does now: an arrival at the barrier of the cluster
   /// behind this fence releases it, also a relaxed one. Where mbarriers have relaxed operations, only what is ordered counts.
-  [[nodiscard]] bool fenced(Origin const& origin, unsigned thread, Clocks const& clocks) const {
-    return origin.fence != 0 && (clocks.ordered(origin.thread, origin.fence, thread) ||
-                                 (!relaxed_ && clocks.executed(origin.thread, origin.fence, thread)));
-  }
+  [[nodiscard]] bool fenced(Origin const& origin, unsigned thread, Clocks const& clocks) const;
   [[nodiscard]] Origin const& origin(std::uint64_t address) const { return barriers_.at(address).origin; }
   /// Its 8 bytes are written.
   void set_origin(std::uint64_t address, std::uint32_t clock) { barriers_.at(address).origin.clock = clock; }

@@ -108,6 +108,8 @@ TEST(NamedBarriers, AreWellSynchronised) {
   std::string const twice = only_warp(0, "$A", "bar.arrive 1, 64;\nbar.arrive 1, 64;\n") +
                             only_warp(1, "$B", "bar.sync 1, 64;\nbar.sync 1, 64;\n");
   EXPECT_EQ((Case{twice}.kind()), "never released");
+  EXPECT_EQ((Case{only_warp(0, "$A", "bar.arrive 1, 64;\nbar.arrive 1, 64;\n")}.answer()),
+            "unknown: not well synchronised: warp 0 arrives again at barrier 1 before it is complete");
 }
 
 TEST(NamedBarriers, AreUsedAsSpecified) {

@@ -200,6 +200,15 @@ TEST(Mbarriers, AreWellSynchronised) {
                    sync)
                 .substr(0, 8),
             "unknown:");
+  // the same for one of them alone: what follows is behind a barrier
+  std::string const expected = "mbarrier.expect_tx.relaxed.cta.shared.b64 [%r2+2048], 256;\n";
+  EXPECT_EQ(answer(one + only_first("$C", arrive) + thread(1, "$D", expected) + sync +
+                   thread(1, "$E", issue + arrive)),
+            "unknown: not well synchronised: thread 32 may expect bytes before thread 0 arrives at the "
+            "mbarrier: which phase it belongs to depends on the order");
+  // in another order the copy holds phase 0
+  EXPECT_EQ(answer(one + only_first("$C", arrive) + thread(1, "$D", issue) + sync + thread(1, "$E", expect)),
+            "misuse: thread 32 arrives 1 times at an mbarrier that waits for 0 arrivals");
   // the wait for phase 1 passes before phase 0 is complete, or when phase 1 is
   EXPECT_EQ(answer(one + only_first("$C", arrive + wait(0, "$W") + arrive + wait(1, "$V")) +
                    thread(1, "$D", wait(1, "$X"))),

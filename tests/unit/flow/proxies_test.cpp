@@ -58,6 +58,31 @@ TEST(Proxies, TakeAFenceOfAnyThreadOnTheWay) {
   EXPECT_EQ(filled("st.shared.u32 [%r3], 0;\n" + only_warp(1, "$X", fence)).kind(), "missing fence");
 }
 
+TEST(Proxies, NeedAFenceBeforeABulkStoreReads) {
+  std::string const st = "st.shared.u32 [%r3], 0;\n", fence = "fence.proxy.async.shared::cta;\n",
+                    copy =
+                        only_first("$S", "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 256;\n");
+  auto const kind = [](std::string const& body) { return Case{body}.kind(); };
+  EXPECT_EQ(kind(st + "bar.sync 0;\n" + copy), "missing fence");
+  EXPECT_EQ(kind(st + fence + "bar.sync 0;\n" + copy), "proved");
+  EXPECT_EQ(kind(st + "fence.proxy.async.global;\nbar.sync 0;\n" + copy), "missing fence");
+}
+
+TEST(Proxies, NeedNoFenceBetweenBulkCopies) {
+  // loaded, stored, and loaded again
+  Case c = filled("");
+  c.body =
+      c.body.substr(0, c.body.find("$W:")) +
+      "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\nbar.sync 0;\n" +
+      only_first(
+          "$S",
+          "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 256;\ncp.async.bulk.commit_group;\n"
+          "cp.async.bulk.wait_group.read 0;\nmbarrier.arrive.expect_tx.shared.b64 %rd9, [%r2+2048], 256;\n"
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2], 256, "
+          "[%r2+2048];\n");
+  EXPECT_EQ(c.kind(), "proved");
+}
+
 TEST(Proxies, SayWhichFenceWouldDo) {
   FlowReport const r = filled("st.shared.u32 [%r3], 0;\n").report();
   ASSERT_TRUE(r.fault);
