@@ -308,7 +308,7 @@ def run_cases(name, options, drawn, model, text_of, values_of=None):
             text = text_of(kernel)
             code, document = question(options, folder, f"{name}{options.seed}_{case}.ptx", kernel, text, bool(values))
             found += compared(code, document, fault, values)
-            tally.update({"states": len(orders.visited), "whole": bool(whole), "values": len(values)})
+            tally.update({"states": len(orders.visited), "whole": int(bool(whole)), "values": len(values)})
             tally[{0: "proved", 1: "refuted", 3: "unknown"}.get(code, "error")] += 1
             kinds[fault.kind if fault else "right"] += 1
             if code == 3:

@@ -52,7 +52,8 @@ class Kernel:
         """The instructions that a warp executes, each with its round."""
         out = [(op, i) for part in self.parts if warp in part.warps for i in range(part.rounds) for op in part.ops]
         if self.half and warp == self.warps - 1:  # at barriers of the block a warp counts as 32 threads
-            out = [(op if op.kind in ("bar", "cluster_arrive", "cluster_wait") else op.changed(lanes=min(op.lanes, HALF)), i) for op, i in out]
+            barriers = ("bar", "cluster_arrive", "cluster_wait")
+            out = [(op.changed(lanes=ALL if op.kind in barriers and op.lanes >= HALF else min(op.lanes, HALF)), i) for op, i in out]
         return out
 
 
