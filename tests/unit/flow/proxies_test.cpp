@@ -83,6 +83,22 @@ TEST(Proxies, NeedNoFenceBetweenBulkCopies) {
   EXPECT_EQ(c.kind(), "proved");
 }
 
+TEST(BulkGroups, AreWaitedForInTheirOrder) {
+  // two groups, each reads a half of the tile; the wait leaves the second one
+  auto const kind = [](std::string const& offset) {
+    std::string const copy = "cp.async.bulk.global.shared::cta.bulk_group ",
+                      commit = "cp.async.bulk.commit_group;\n";
+    return Case{"st.shared.u32 [%r3], 0;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n" +
+                only_first("$S", copy + "[%rd1], [%r2], 128;\n" + commit + copy +
+                                     "[%rd1+128], [%r2+128], 128;\n" + commit +
+                                     "cp.async.bulk.wait_group.read 1;\nst.shared.u32 [%r2+" + offset +
+                                     "], 1;\n")}
+        .kind();
+  };
+  EXPECT_EQ(kind("0"), "proved");
+  EXPECT_EQ(kind("128"), "race");
+}
+
 TEST(Proxies, SayWhichFenceWouldDo) {
   FlowReport const r = filled("st.shared.u32 [%r3], 0;\n").report();
   ASSERT_TRUE(r.fault);
