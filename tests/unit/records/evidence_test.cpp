@@ -405,6 +405,21 @@ TEST(EvidenceOfFlow, IsWhatTheNamesOfDataSay) {
   EXPECT_EQ(contradictions(other), 1U) << "a kernel without a fault";
 }
 
+TEST(EvidenceOfOrders, AsksAboutEachKernelAgain) {
+  Json const record = parsed("h100-orders.json");
+  EXPECT_EQ(contradictions(record), 0U);
+  Json other = record;
+  Json& right = other["rows"]["kernels"]["reverse"];
+  right["ptx"] = record["rows"]["kernels"]["reverse: half a count"]["ptx"];
+  EXPECT_EQ(contradictions(other), 2U) << "neither proved nor not refuted";
+  other = record;
+  other["rows"]["kernels"]["reverse: half a count"]["ptx"] = record["rows"]["kernels"]["reverse"]["ptx"];
+  EXPECT_EQ(contradictions(other), 2U);
+  other = record;
+  other["rows"]["runs"][0][3] = 1;
+  EXPECT_EQ(contradictions(other), 3U) << "a right kernel with a wrong element, and no delay";
+}
+
 TEST(EvidenceOfFlow, RefusesWhatIsNoLaunch) {
   for (auto const& [key, value] : std::map<std::string, std::string>{
            {"grid", "64,65"}, {"grid", "0"}, {"block", "32,2"}, {"ptx", "no PTX"}}) {
