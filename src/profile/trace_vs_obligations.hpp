@@ -4,7 +4,7 @@
 //
 // An instance is a proved access for some values of its variables, from some base that it was proved for. A traced access
 // conforms if it is one: the same lanes take part, and each accesses the same address. An access that conforms costs what was proved;
-// a profile (comparison.hpp) can say no more than that something costs as much.
+// a profile (profile_vs_obligations.hpp) can say no more than that something costs as much.
 #pragma once
 
 #include "profile/profile_vs_obligations.hpp"

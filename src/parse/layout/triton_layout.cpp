@@ -2,8 +2,8 @@
 //
 // An encoding with a shape says at which offset each coordinate lies, in elements. The coordinate is in the order of the
 // shape, so that (row, col) of Triton's tensor is (row, col) of the layout here, and a plain index runs, as in CuTe, through
-// the first extent fastest. The formulas are those of Triton's LinearLayoutConversions.cpp (in 2026): an offset's bits lead to
-// coordinates, which places() inverts. Checked against plain loops by tests/unit/parse/triton_test.cpp.
+// the first extent fastest. The formulas are Triton's [LinearLayoutConversions.cpp, in 2026]: an offset's bits lead to coordinates,
+// which places() inverts. Checked against plain loops by tests/unit/parse/triton_test.cpp.
 #include "parse/layout/triton_encoding.hpp"
 
 #include <swizproof/layout/bases.hpp>

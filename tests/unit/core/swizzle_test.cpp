@@ -12,7 +12,7 @@ static_assert(Swizzle{2, 0, -2}(3U) == 15U, "negative shift: targets above sourc
 static_assert(Swizzle{0, 4, 3}.period() == 1 && Swizzle{0, 4, 3}.span() == 1, "the identity");
 
 TEST(Swizzle, AppliesAsCuTeDoesOnRecordedValues) {
-  EXPECT_EQ((Swizzle{3, 3, 3}(3735928559U)), 3735928567U);  // cg_swizzle_test.cpp
+  EXPECT_EQ((Swizzle{3, 3, 3}(3735928559U)), 3735928567U);  // [cg_swizzle_test.cpp]
   EXPECT_EQ((Swizzle{3, 3, 4}(305419896U)), 305419864U);
 }
 
