@@ -69,7 +69,8 @@ class TableReader {
                              integer(root_, "patterns", "", 1, std::uint64_t{1} << 62),
                              capability,
                              is_known ? known->tma.value() : TmaLoads::unknown,
-                             is_known ? known->operands.value() : OperandUnit::unknown};
+                             is_known ? known->operands.value() : OperandUnit::unknown,
+                             code_constants_of(capability)};
     return out;
   }
 

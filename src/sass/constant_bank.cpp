@@ -2,6 +2,8 @@
 
 #include "opcode.hpp"
 
+#include <swizproof/hardware/architecture.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +20,7 @@ using program::Special;
 std::optional<Special> shape_at(unsigned arch, std::uint64_t offset) {
   static constexpr Special shape[] = {Special::ntid_x,   Special::ntid_y,   Special::ntid_z,
                                       Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
-  std::uint64_t const base = arch >= 100 ? 0x360 : 0;
+  std::uint64_t const base = code_constants_of(arch).shape;
   if (offset < base || offset >= base + 24 || offset % 4 != 0) return std::nullopt;
   return shape[(offset - base) / 4];
 }
@@ -37,8 +39,6 @@ unsigned constant_bytes(Opcode const& op) {
 }
 
 }  // namespace
-
-std::uint64_t parameter_base(unsigned arch) { return arch >= 100 ? 0x380 : arch >= 90 ? 0x210 : 0x160; }
 
 /// Parts of the constant bank behind `base` that instructions read.
 std::vector<ConstantBank::Parameter> ConstantBank::parts_read(std::uint64_t base) const {
@@ -83,7 +83,8 @@ void ConstantBank::add_parameter(std::vector<program::Variable>& listed, Paramet
 
 void ConstantBank::find_parameters(std::vector<program::Variable>& listed) {
   LaunchFacts const& facts = function_.facts;
-  std::uint64_t const base = facts.parameter_base != 0 ? facts.parameter_base : parameter_base(module_.arch);
+  std::uint64_t const base =
+      facts.parameter_base != 0 ? facts.parameter_base : code_constants_of(module_.arch).parameters;
   std::vector<Parameter> const parts = parts_read(base);
   build_.program.first_param = 0;
   if (!facts.listed)

@@ -12,9 +12,6 @@
 
 namespace swizproof::sass {
 
-/// Offset of the first parameter in constant bank 0. Seen in what ptxas of CUDA 13.0 writes for each architecture.
-[[nodiscard]] std::uint64_t parameter_base(unsigned arch);
-
 /// Words of constant bank 0, as values of a program.
 class ConstantBank {
  public:

@@ -1,6 +1,8 @@
 #include "info.hpp"
 #include "text.hpp"
 
+#include <swizproof/hardware/architecture.hpp>
+
 #include <algorithm>
 #include <optional>
 
@@ -128,7 +130,8 @@ LaunchFacts InfoReader::facts(std::string const& kernel, unsigned arch) const {
   LaunchFacts out = found->second;
   if (!out.known) return {};
   // A kernel that has none may lack the section; one that is cut off does, too.
-  if (!out.shared_bytes && banks_.contains(kernel)) out.shared_bytes = reserved_shared(arch);
+  if (!out.shared_bytes && banks_.contains(kernel))
+    out.shared_bytes = code_constants_of(arch).reserved_shared;
   if (!linked_) out.shared_bytes.reset();
   std::sort(out.parameters.begin(), out.parameters.end(),
             [](auto const& a, auto const& b) { return a.ordinal < b.ordinal; });

@@ -12,9 +12,6 @@
 
 namespace swizproof::sass {
 
-/// Bytes of shared memory before a kernel's own: 1 KiB from sm_90 on, as nvdisasm prints .nv.shared.
-[[nodiscard]] constexpr std::uint64_t reserved_shared(unsigned arch) { return arch >= 90 ? 0x400 : 0; }
-
 /// Reads the lines of .nv.info.KERNEL and .nv.shared.KERNEL. Attributes other than those of LaunchFacts say nothing of addresses.
 class InfoReader {
  public:

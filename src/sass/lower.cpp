@@ -1,6 +1,7 @@
 #include "info.hpp"
 #include "instructions.hpp"
 
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/program/needed_bits.hpp>
 #include <swizproof/sass/lower.hpp>
@@ -49,7 +50,7 @@ bool may_make_generic(unsigned arch, Instruction const& i) {
     if (o.kind == Kind::special) return o.text.find("SWIN") != o.text.npos;
     if (o.kind != Kind::constant || (o.bank != 0 && o.bank != 255)) return false;
     bool const named = o.bank == 255 || o.reg != no_register || o.uniform != no_register;
-    return named ? o.bank == 255 || o.value < parameter_base(arch)
+    return named ? o.bank == 255 || o.value < code_constants_of(arch).parameters
                  : arch < 90 && o.value < 0x20 && o.value + 16 > 0x18;
   });
 }
@@ -186,7 +187,7 @@ void Lowering::find_variables() {
   shared.align = 1U << 24;  // a block's window
   shared.sized = facts.shared_bytes.has_value();
   shared.bytes = facts.shared_bytes.value_or(0);
-  shared.first = reserved_shared(steps_.module.arch);
+  shared.first = code_constants_of(steps_.module.arch).reserved_shared;
   shared.padding = facts.shared_align - 1;
   steps_.shared_symbol = static_cast<std::uint32_t>(program_.symbols.size());
   program_.symbols.push_back(shared);

@@ -108,6 +108,14 @@ enum class TmaLoads : std::uint8_t { unknown, none, up_to_128b, with_atoms };
 /// The instruction of an architecture that reads operands through descriptors in shared memory.
 enum class OperandUnit : std::uint8_t { unknown, none, wgmma, tcgen05 };
 
+/// Constants of machine code: offsets in constant bank 0 of the launch's shape and of the first parameter, and bytes of shared memory
+/// before a kernel's own. Seen in what ptxas of CUDA 13.0 writes and nvdisasm prints for each architecture.
+struct CodeConstants {
+  std::uint64_t shape, parameters, reserved_shared;
+};
+inline constexpr CodeConstants code_before_sm_90{0, 0x160, 0}, code_of_sm_90{0, 0x210, 0x400},
+    code_from_sm_100{0x360, 0x380, 0x400};
+
 /// Architecture without a stated compute capability.
 inline constexpr unsigned unknown_capability = 0;
 
@@ -123,6 +131,7 @@ struct Architecture {
   Stated<unsigned> capability;              ///< compute capability: 90 for 9.0, or unknown_capability
   Stated<TmaLoads> tma;
   Stated<OperandUnit> operands;
+  Stated<CodeConstants> code;
 };
 
 /// Architecture for costs alone: phases and banks; everything else is unknown. Precondition: `phases` outlives it.
@@ -137,7 +146,8 @@ struct Architecture {
           0,
           unknown_capability,
           TmaLoads::unknown,
-          OperandUnit::unknown};
+          OperandUnit::unknown,
+          CodeConstants{}};
 }
 
 namespace detail {
@@ -156,34 +166,45 @@ inline constexpr char documented_8[] =
 /// stores alone [PTX ISA 9.1, 9.7.10.28.5.1, restrictions on .swizzle_atomicity for sm_120a]. wgmma is of 9.0 alone, tcgen05 of 10.x and 11.0.
 inline constexpr Architecture architectures[] = {
     {"sm_90", &sm_90_phases, Support::measured, measured_sm_90, usual_banks, 227 * 1024, patterns_sm_90, 90,
-     TmaLoads::up_to_128b, OperandUnit::wgmma},
+     TmaLoads::up_to_128b, OperandUnit::wgmma, code_of_sm_90},
     {"sm_70", &sm_70_phases, Support::documented, detail::documented_7, usual_banks, 96 * 1024, 0, 70,
-     TmaLoads::none, OperandUnit::none},
+     TmaLoads::none, OperandUnit::none, code_before_sm_90},
     {"sm_75", &sm_75_phases, Support::documented, detail::documented_7, usual_banks, 64 * 1024, 0, 75,
-     TmaLoads::none, OperandUnit::none},
+     TmaLoads::none, OperandUnit::none, code_before_sm_90},
     {"sm_80", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 163 * 1024, 0, 80,
-     TmaLoads::none, OperandUnit::none},
+     TmaLoads::none, OperandUnit::none, code_before_sm_90},
     {"sm_86", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 86,
-     TmaLoads::none, OperandUnit::none},
+     TmaLoads::none, OperandUnit::none, code_before_sm_90},
     {"sm_87", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 163 * 1024, 0, 87,
-     TmaLoads::none, OperandUnit::none},
+     TmaLoads::none, OperandUnit::none, code_before_sm_90},
     {"sm_89", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 89,
-     TmaLoads::none, OperandUnit::none},
+     TmaLoads::none, OperandUnit::none, code_before_sm_90},
     {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90, usual_banks, 227 * 1024, patterns_sm_90, 90,
-     TmaLoads::up_to_128b, OperandUnit::wgmma},
+     TmaLoads::up_to_128b, OperandUnit::wgmma, code_of_sm_90},
     {"sm_100", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 227 * 1024, 0, 100,
-     TmaLoads::with_atoms, OperandUnit::tcgen05},
+     TmaLoads::with_atoms, OperandUnit::tcgen05, code_from_sm_100},
     {"sm_103", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 227 * 1024, 0, 103,
-     TmaLoads::with_atoms, OperandUnit::tcgen05},
+     TmaLoads::with_atoms, OperandUnit::tcgen05, code_from_sm_100},
     {"sm_110", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 227 * 1024, 0, 110,
-     TmaLoads::with_atoms, OperandUnit::tcgen05},
+     TmaLoads::with_atoms, OperandUnit::tcgen05, code_from_sm_100},
     {"sm_120", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 120,
-     TmaLoads::up_to_128b, OperandUnit::none},
+     TmaLoads::up_to_128b, OperandUnit::none, code_from_sm_100},
     {"sm_121", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 121,
-     TmaLoads::up_to_128b, OperandUnit::none},
+     TmaLoads::up_to_128b, OperandUnit::none, code_from_sm_100},
 };
 
 inline constexpr Architecture const& sm_90 = architectures[0];
+
+/// Constants of code for a compute capability: those of the newest architecture here that is no newer.
+/// `code_constants_of(90).parameters == 0x210`. Checked by Architectures.ConstantsOfCodeAreThoseOfTheNewestThatIsKnown.
+[[nodiscard]] constexpr CodeConstants code_constants_of(unsigned capability) {
+  CodeConstants constants = code_before_sm_90;
+  unsigned newest = 0;
+  for (Architecture const& arch : architectures)
+    if (arch.capability <= capability && arch.capability > newest)
+      newest = arch.capability, constants = arch.code;
+  return constants;
+}
 
 /// Bytes of shared memory that a block of sm_90 may have. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
 inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes.value();

@@ -46,6 +46,15 @@ TEST(Architectures, GiveABlockSoMuchSharedMemory) {
     EXPECT_EQ(named(name).most_shared_bytes, std::uint64_t{kib} * 1024) << name;
 }
 
+TEST(Architectures, ConstantsOfCodeAreThoseOfTheNewestThatIsKnown) {
+  for (unsigned capability = 70; capability < 1000; ++capability) {
+    CodeConstants const code = code_constants_of(capability);
+    EXPECT_EQ(code.shape, capability >= 100 ? 0x360U : 0U) << capability;
+    EXPECT_EQ(code.parameters, capability >= 100 ? 0x380U : capability >= 90 ? 0x210U : 0x160U) << capability;
+    EXPECT_EQ(code.reserved_shared, capability >= 90 ? 0x400U : 0U) << capability;
+  }
+}
+
 TEST(Certainty, IsOneSentenceForEveryRung) {
   EXPECT_EQ(certainty(sm_90).find(
                 "sm_90: measured on an H200, 2026-11-21; 1,896,130,619 access patterns, no mismatch"),
