@@ -71,8 +71,9 @@ Lanes LeafWords::voted(Id id, Leaf const& l, unsigned bits) {
 Lanes LeafWords::left(Id id, Leaf const& l, unsigned bits) {
   Lanes const v = in_.words.value(l.args[0], bits);
   if (!v.split() || in_.loops.exits_together(l.left)) return v;
-  // Numbers of lanes without terms are the same in every iteration, unless one was assumed.
-  return v.pure() && in_.assumed.nothing() ? v : varying(id);
+  // Numbers of lanes without terms are the same in every iteration, if none was assumed.
+  Lanes const plain = in_.assumed.nothing() ? v : in_.clean().words.value(l.args[0], bits);
+  return plain.split() && plain.pure() ? plain : varying(id);
 }
 
 struct LeafWords::Givers {

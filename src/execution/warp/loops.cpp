@@ -86,6 +86,10 @@ void Inductions::forget() {
 }
 
 Lanes Inductions::value(Id id, Phi const& phi, unsigned bits) {
+  // Steps that are multiples of 2^bits leave the low bits alone, in whatever iteration each lane is.
+  bool const steps = phi.kind == Phi::Kind::affine || phi.kind == Phi::Kind::drift;
+  if (steps && (in_.facts.of(phi.step).zeros & low_bits(bits)) == low_bits(bits))
+    return in_.words.value(phi.init, bits);
   if (phi.kind != Phi::Kind::same && !in_.loops.goes_back_together(phi.loop)) return varying(id);
   Id const counter = in_.execution.counters[static_cast<std::size_t>(phi.loop)];
   Lanes const k = counter != 0 ? in_.atoms.of(counter, 64) : Lanes{.state = Lanes::State::varying};

@@ -49,6 +49,27 @@ TEST(KernelAddresses, OfAStructureWithoutATermAreOneValue) {
             KernelVerdict::proved);
 }
 
+/// `for (i = tid.x; i < n; i += 256) s[i]`, as nvcc writes it: up to three iterations, and then four at a time. Lanes leave the first loop
+/// in iterations of their own, which move an address by multiples of 1024 bytes.
+TEST(KernelAddresses, BehindALoopThatLanesLeaveApart) {
+  auto const cost_of = [](std::string const& element, std::string const& step) {
+    return one("not.b32 %r10, %r1; add.s32 %r10, %r10, %r3; shr.u32 %r11, %r10, 8; add.s32 %r11, %r11, 1; "
+               "and.b32 %r11, %r11, 3;\n"
+               "setp.eq.s32 %p1, %r11, 0; mov.u32 %r12, %r1; @%p1 bra F;\nL: add.s32 %r12, %r12, " +
+                   step + "; add.s32 %r11, %r11, -1; setp.ne.s32 %p2, %r11, 0; @%p2 bra L;\n" +
+                   "F: shl.b32 %r13, %r12, 2; add.s32 %r13, %r2, %r13;\n"
+                   "M: " +
+                   element +
+                   "; add.s32 %r13, %r13, 4096; add.s32 %r12, %r12, 1024; setp.lt.s32 %p3, %r12, %r3; @%p3 "
+                   "bra M;",
+               {.block = {{256, 1, 1}}})
+        .wavefronts;
+  };
+  EXPECT_EQ(cost_of("st.shared.u32 [%r13], %r1", "256"), 1U);
+  EXPECT_EQ(cost_of("st.shared.u32 [%r13], %r1", "32"), 1U);
+  EXPECT_NE(cost_of("st.shared.u32 [%r13], %r1", "8"), 1U) << "32 bytes move banks";
+}
+
 TEST(KernelAddresses, OfTwoSpacesAreNotShared) {
   auto const chosen = [](std::string const& how) {
     auto const all = decided(

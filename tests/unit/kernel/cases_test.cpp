@@ -362,6 +362,8 @@ TEST(Kernel, ASumMayStartWhereAConditionChooses) {
       1U);
   std::string own = toggle;  // each lane its own step
   own.replace(own.find("add.u32 %r8, %r20, %r3"), 22, "add.u32 %r8, %r20, %r1");
+  EXPECT_EQ(one(looped(start, own)).wavefronts, 1U) << "2048 bytes move no bank";
+  own.replace(own.find("2048, -2048"), 11, "64, -64");
   EXPECT_NE(one(looped(start, own)).verdict, KernelVerdict::proved);
 }
 
