@@ -126,8 +126,11 @@ bool BlockRun::run_round(WarpOrder const& order) {
     bool const progress = run_warp(warp);
     if (warp.paths.empty() && !warp.ended) end_warp(warp);
     any = any || progress;
-    if (progress && order.eager && !warp.yields) return true;
+    bool const again = warp.yields;
+    if (progress && !again) flag_rounds_ = 0;
+    if (progress && order.eager && !again) return true;
     warp.yields = false;
+    if (again && ++flag_rounds_ > most_flag_rounds) waits_for_a_flag(warp);
   }
   return any || std::any_of(warps_.begin(), warps_.end(), [](Warp const& w) { return w.passed && !w.waits; });
 }
@@ -211,6 +214,16 @@ bool BlockRun::run_path(Warp& warp) {
   if (first == last && ++steps_ > kernel_.launch.most_steps)
     too_many_steps(warp);  // a loop of a branch alone
   return true;
+}
+
+/// All warps that go on read a flag again and again: which of them waits for what no warp writes is not decided.
+void BlockRun::waits_for_a_flag(Warp const& warp) const {
+  auto const most = std::max_element(warp.counts.begin(), warp.counts.end());
+  throw FlowRefused{
+      fmt::format(
+          "warp {} reads a flag again and again, and no warp goes on that does not: it may wait for ever",
+          warp.number),
+      static_cast<std::uint32_t>(most - warp.counts.begin())};
 }
 
 /// The limit of steps is reached: names the instruction that this warp has executed most often.

@@ -104,6 +104,7 @@ class BlockRun {
   [[noreturn]] void trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const;
   bool skip(Now const& now);
   [[noreturn]] void too_many_steps(Warp const& warp) const;
+  [[noreturn]] void waits_for_a_flag(Warp const& warp) const;
 
   // synchronisation.cpp: barriers, mbarriers, fences
   bool barrier(Now const& now);
@@ -249,6 +250,8 @@ class BlockRun {
   std::set<std::string> left_out_{}, assumed_{};
   std::set<std::uint32_t> retrying_{};  ///< waits that were looked at
   std::uint64_t steps_ = 0;
+  std::uint64_t flag_rounds_ = 0;  ///< of warps that read a flag again, since another one has run
+  static constexpr std::uint64_t most_flag_rounds = 1 << 15;
   std::uint32_t registers_ = 0;
   Name uninitialised_ = 0;
 };

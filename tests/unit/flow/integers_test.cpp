@@ -102,6 +102,14 @@ TEST(Flags, ReleaseTheirOwnAddressAlone) {
   EXPECT_EQ(fenced("st.release.cta.shared.u32 [%r2+2048], 1;\n"), "unknown");
 }
 
+TEST(Flags, ThatNobodySetsEndTheSearch) {
+  Case const c{
+      only_first("$Z", "st.shared.u32 [%r2+2048], 0;\n") + "bar.sync 0;\n" +
+      only_warp(1, "$B",
+                "$S: ld.acquire.cta.shared.u32 %r5, [%r2+2048];\nsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra $S;\n")};
+  EXPECT_NE(c.answer().find("reads a flag again and again"), std::string::npos) << c.answer();
+}
+
 TEST(Matrices, SayWhoReadsARow) {
   // Each lane stores its own row, and ldmatrix reads it: of the lane that gives the address, or of those that get it?
   std::string const
