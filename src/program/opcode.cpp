@@ -18,6 +18,8 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
+bool is_vector(std::string_view part) { return part == "v2" || part == "v4" || part == "v8"; }
+
 Space space_of(std::vector<std::string_view> const& parts) {
   for (std::string_view const p : parts) {
     if (p == "shared" || p.starts_with("shared::")) return Space::shared;
@@ -49,10 +51,11 @@ Type type_of(std::string_view part) {
 
 Opcode::Opcode(std::string_view all) : text(all), parts(parts_of(all)) {
   name = parts[0];
-  type = type_of(parts.back());
+  bool const behind = parts.size() > 2 && is_vector(parts.back());  // ld.u32.v2
+  type = type_of(parts[parts.size() - (behind ? 2 : 1)]);
   space = space_of(parts);
   for (std::string_view const p : parts)
-    if (p == "v2" || p == "v4" || p == "v8") lanes = static_cast<std::uint8_t>(p[1] - '0');
+    if (is_vector(p)) lanes = static_cast<std::uint8_t>(p[1] - '0');
 }
 
 bool Opcode::has(std::string_view part) const {

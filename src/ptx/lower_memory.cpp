@@ -24,13 +24,22 @@ std::pair<Source, std::uint64_t> address(Steps& steps, Operand const& o) {
   return {steps.in(base, w == 1 ? 32 : w), o.value};
 }
 
-/// A word of a load or store without a space that PTX ISA 9.1, 9.7.9, does not have: a space misspelled, or a new one. Else empty.
+/// True of the operations of atom and red.
+bool is_atomic_operation(std::string_view part) {
+  static constexpr std::string_view known[] = {"add", "inc", "dec", "min",  "max",
+                                               "and", "or",  "xor", "exch", "cas"};
+  return std::find(std::begin(known), std::end(known), part) != std::end(known);
+}
+
+/// A word of a load, a store or an atomic that PTX ISA 9.1, 9.7.9, does not have: a space or a modifier misspelled, or a new one. Else empty.
 std::string_view unknown_word(Opcode const& op) {
-  static constexpr std::string_view known[] = {
-      "weak",    "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys", "nc",
-      "unified", "ca",       "cg",      "cs",      "lu",      "cv",   "wb",  "wt",      "v2",  "v4",  "v8"};
+  static constexpr std::string_view known[] = {"weak", "volatile", "relaxed", "acquire", "release", "mmio",
+                                               "cta",  "cluster",  "gpu",     "sys",     "nc",      "unified",
+                                               "ca",   "cg",       "cs",      "lu",      "cv",      "wb",
+                                               "wt",   "v2",       "v4",      "v8",      "shared"};
   for (std::string_view const p : op.parts)
     if (p != op.name && type_of(p).kind == 0 && p.find("::") == p.npos &&
+        !(op.name != "ld" && op.name != "st" && (is_atomic_operation(p) || p == "noftz" || p == "acq_rel")) &&
         std::find(std::begin(known), std::end(known), p) == std::end(known))
       return p;
   return {};
@@ -115,7 +124,7 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     m.generic = space == Space::generic;
     if (op.has("shared::cluster")) {
       m.reason = "the memory of another block of the cluster is not modelled";
-    } else if (std::string_view const word = m.generic ? unknown_word(op) : ""; !word.empty()) {
+    } else if (std::string_view const word = unknown_word(op); !word.empty()) {
       m.reason = "'." + std::string(word) + "' is no state space or modifier that is known";
     } else if (m.bytes <= 16) {
       m.instruction = swizproof::Instruction{load ? Operation::ld_shared : Operation::st_shared, m.bytes};
@@ -152,7 +161,7 @@ void matrices(Steps& steps, Instruction const& i, bool load) {
   m.generic = space == Space::generic;
   m.bytes = 16;
   unsigned const n = op.has("x4") ? 4 : op.has("x2") ? 2 : op.has("x1") ? 1 : 0;
-  if (n == 0 || !op.has("m8n8")) {
+  if (n == 0 || !op.has("m8n8") || op.parts.back() != "b16") {
     m.reason = "this shape is not modelled";
   } else {
     m.instruction =
@@ -186,7 +195,10 @@ void atomic(Steps& steps, Instruction const& i, bool returns) {
   m.bytes = std::max(type.bits, 8U) / 8 * op.lanes;
   bool const swap = op.has("cas") || op.has("exch");
   bool const whole = type.integer() && ((type.bits == 32 && !op.has("noftz")) || (type.bits == 64 && swap));
-  if (whole && op.lanes == 1 && !op.has("shared::cluster")) {
+  std::string_view const word = unknown_word(op);
+  if (!word.empty()) {
+    m.reason = "'." + std::string(word) + "' is no operation or modifier of an atomic that is known";
+  } else if (whole && op.lanes == 1 && !op.has("shared::cluster")) {
     m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
     m.atomic = op.has("cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
   } else {

@@ -1,6 +1,7 @@
 #include "characters.hpp"
 #include "read_operands.hpp"
 #include "scopes.hpp"
+#include "vectors.hpp"
 
 #include <swizproof/ptx/module.hpp>
 
@@ -267,6 +268,7 @@ class Body {
     std::string_view const rest = text_.rest_of_statement();
     operands_.read(rest, i.operands);
     if (i.opcode.text.starts_with("brx.idx")) name_targets(i);
+    if (std::string const error = error_of_type(i, module_.target); !error.empty()) text_.fail(error, from);
     function_.body.push_back(std::move(i));
   }
 

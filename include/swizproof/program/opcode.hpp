@@ -26,7 +26,7 @@ struct Opcode {
   std::string_view text{};
   std::string_view name{};  ///< the first part
   std::vector<std::string_view> parts{};
-  Type type{};                   ///< of the last part
+  Type type{};                   ///< of the last part that is no vector
   Space space = Space::generic;  ///< the first that a part names
   std::uint8_t lanes = 1;        ///< elements of a vector: .v2, .v4, .v8
   [[nodiscard]] bool has(std::string_view part) const;

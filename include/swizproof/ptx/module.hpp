@@ -1,7 +1,8 @@
 // PTX as read from a file: functions, their variables and instructions, each with its line. PTX ISA 9.x.
 //
 // The reader keeps every instruction, also one whose opcode it has never seen: what an instruction does is decided where it
-// is lowered (lower.cpp), and an unknown opcode there only makes its destinations unknown. Names of inline assembly's scopes
+// is lowered (lower.cpp), and an unknown opcode there only makes its destinations unknown. Loads, stores and atomics need a type and
+// a vector that PTX has (vectors.cpp). Names of inline assembly's scopes
 // ({ .reg .pred p; ... }) are resolved here: a register or a variable of an inner scope is another one.
 #pragma once
 

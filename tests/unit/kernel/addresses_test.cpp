@@ -91,6 +91,20 @@ TEST(KernelAddresses, OfTwoSpacesAreNotShared) {
   EXPECT_EQ(chosen("mov.u64 %rd3, %rd2;"), "elsewhere");
 }
 
+TEST(KernelAddresses, OfUnknownModifiersHaveNoCost) {
+  for (std::string const load :
+       {"ld.shared.wobble.u32 %r5, [%r2];", "st.wobble.shared.u32 [%r2], %r1;",
+        "atom.shared.wobble.u32 %r5, [%r2], %r1;", "red.shared.add.wobble.u32 [%r2], %r1;"}) {
+    KernelAccess const a = one(load);
+    EXPECT_EQ(a.verdict, KernelVerdict::unknown) << load;
+    EXPECT_EQ(a.wavefronts, std::nullopt) << load;
+    EXPECT_NE(a.reason.find("'.wobble' is no "), std::string::npos) << a.reason;
+  }
+  EXPECT_EQ(one("ldmatrix.sync.aligned.m8n8.x4.shared.b99 {%r4, %r5, %r6, %r7}, [%r2];").verdict,
+            KernelVerdict::unknown);
+  EXPECT_EQ(one("ld.shared.u32.v2 {%r4, %r5}, [%r2];").instruction->bytes, 8U);
+}
+
 TEST(KernelFaults, OpenBoundsHaveAReason) {
   std::string const load = " ld.shared.u32 %r7, [%r4];", address = "shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, ";
   std::string const dynamic = "mov.u32 %r5, dynamic; " + address + "%r5;" + load;

@@ -164,5 +164,50 @@ TEST(PtxReader, EveryPrefix) {
   EXPECT_GT(errors, all.size() / 2);
 }
 
+/// Error in one instruction of a kernel for this architecture; empty if it is read.
+std::string error_in(std::string const& instruction, std::string const& target = "sm_90a") {
+  try {
+    (void)read_module(".version 9.0\n.target " + target +
+                          "\n.address_size 64\n.entry k() {\n.reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 "
+                          "%d<9>; .reg .b128 %q<9>;\n" +
+                          instruction + "\n}\n",
+                      "test.ptx");
+  } catch (InputError const& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PtxReader, RefusesTypesThatPtxDoesNotHave) {
+  for (std::string const wrong :
+       {"st.shared.v5.u99 [%r1], {%r2, %r3, %r4, %r5, %r6};", "st.shared.v3.b32 [%r1], {%r2, %r3, %r4};",
+        "st.shared.q32 [%r1], %r2;", "st.shared.b24 [%r1], %r2;", "ld.shared %r2, [%r1];",
+        "st.shared.v1.b32 [%r1], %r2;", "ld.shared.v2.v2.u32 {%r2, %r3}, [%r1];", "ld.shared.f16 %h1, [%r1];",
+        "ld.shared.f16x2 %r2, [%r1];", "ld.shared.pred %r2, [%r1];", "st.shared.v4.b32 [%r1], {%r2, %r3};",
+        "st.shared.b32 [%r1], {%r2, %r3};", "st.shared.v4.b64 [%r1], {%d1, %d2, %d3, %d4};",
+        "st.shared.v2.b128 [%r1], {%q1, %q2};", "st.v4.b64 [%d1], {%d1, %d2, %d3, %d4};",
+        "atom.shared.add.u99 %r2, [%r1], %r3;", "atom.shared.exch.q32 %r2, [%r1], %r3;",
+        "red.shared.add.u8 [%r1], %h1;", "red.shared.add.v4.f32 [%r1], {%r2, %r3, %r4, %r5};"})
+    EXPECT_NE(error_in(wrong).find("test.ptx:6"), std::string::npos) << wrong << error_in(wrong);
+  for (std::string const right :
+       {"st.shared.v4.b32 [%r1], {%r2, %r3, %r4, %r5};", "ld.shared.u32.v2 {%r2, %r3}, [%r1];",
+        "st.shared.b128 [%r1], %q1;", "st.shared.v8.b16 [%r1], {%h1, %h1, %h1, %h1, %h1, %h1, %h1, %h1};",
+        "st.shared.v4.b8 [%r1], {%h1, %h1, %h1, %h1};", "ld.shared.s8 %h1, [%r1];",
+        "atom.shared.exch.b128 %q1, [%r1], %q2;", "atom.shared.cas.b16 %h1, [%r1], %h2, %h3;",
+        "red.shared.add.noftz.bf16x2 [%r1], %r2;", "red.global.add.noftz.v2.f16 [%d1], {%h1, %h2};",
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r1], {%r2, %r3, %r4, %r5}, "
+        "[%r6];"})
+    EXPECT_EQ(error_in(right), "") << right;
+}
+
+TEST(PtxReader, TakesWideVectorsOfGlobalMemoryFromSm100) {
+  std::string const wide = "v4.b64 [%d1], {%d1, %d2, %d3, %d4};";
+  EXPECT_EQ(error_in("st." + wide, "sm_100a"), "");
+  EXPECT_EQ(error_in("st.global." + wide, "sm_120"), "");
+  EXPECT_NE(error_in("st.global." + wide, "sm_90"), "");
+  EXPECT_NE(error_in("st.shared." + wide, "sm_100a"), "");
+  EXPECT_NE(error_in("st.global.v8.b64 [%d1], {%d1, %d1, %d1, %d1, %d1, %d1, %d1, %d1};", "sm_100a"), "");
+}
+
 }  // namespace
 }  // namespace swizproof::ptx
