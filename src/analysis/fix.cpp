@@ -43,7 +43,7 @@ struct Region {
       rooms{};  ///< where a swizzle may lead: each range with the rest of its lines that is free
   std::vector<WeightedAccess const*> accesses{};
   bool bad = false;         ///< some access is more expensive than its ideal
-  unsigned widest = 1;      ///< bytes
+  unsigned widest = 1;      ///< bytes that stay together
   unsigned narrowest = 16;  ///< bytes
   unsigned element = 16;    ///< bytes
 };
@@ -285,10 +285,13 @@ Fix fix_of(Region const& region, Architecture const& arch) {
 
 }  // namespace
 
-std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses, Architecture const& arch) {
+std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses, Architecture const& arch,
+                          unsigned whole) {
   std::vector<Fix> fixes;
-  for (Region const& region : regions_of(accesses, arch))
+  for (Region& region : regions_of(accesses, arch)) {
+    region.widest = std::max(region.widest, whole);
     if (region.bad) fixes.push_back(fix_of(region, arch));
+  }
   std::stable_sort(fixes.begin(), fixes.end(),
                    [](Fix const& a, Fix const& b) { return a.before - a.after() > b.before - b.after(); });
   return fixes;

@@ -288,7 +288,7 @@ class PaddingSearcher {
   /// Makes the padding the best: with one start for all ranges if that costs no more than one for each.
   void take(std::uint64_t pitch, std::uint64_t padding, std::uint64_t starts) {
     std::size_t const ranges = problem_.ranges.size();
-    PaddingFix fix{pitch * step_, padding, least_total(starts), 0, {}};
+    PaddingFix fix{pitch * step_, padding, least_total(starts), 0, {}, {}};
     std::vector<std::vector<std::uint64_t>> each(ranges);
     std::vector<std::uint64_t> all(std::min(starts, *std::min_element(first_.begin(), first_.end()) + 1), 0);
     for (std::size_t r = 0; r < ranges; ++r)
@@ -304,11 +304,26 @@ class PaddingSearcher {
     auto const more = [&](std::size_t first, std::size_t last) {
       return (problem_.ranges[last].end - 1 - fix.starts[first]) / fix.pitch * padding;
     };
-    if (fix.has_one_start())
+    if (fix.has_one_start()) {
       fix.memory = more(0, ranges - 1);
-    else
+    } else {
       for (std::size_t r = 0; r < ranges; ++r) fix.memory += more(r, r);
+      fix.moves = moves_of(fix);
+    }
     out_.best = std::move(fix);
+  }
+
+  /// Least moves with which each range begins behind the one before it. Multiples of 16 bytes change no cost.
+  [[nodiscard]] std::vector<std::uint64_t> moves_of(PaddingFix const& fix) const {
+    std::vector<std::uint64_t> moves;
+    std::uint64_t end = 0;
+    for (std::size_t r = 0; r < fix.starts.size(); ++r) {
+      auto const padded = [&](std::uint64_t x) { return x + (x - fix.starts[r]) / fix.pitch * fix.padding; };
+      std::uint64_t const from = padded(problem_.ranges[r].begin);
+      moves.push_back(end <= from ? 0 : (end - from + 15) / 16 * 16);
+      end = padded(problem_.ranges[r].end - 1) + 1 + moves.back();
+    }
+    return moves;
   }
 
   PaddingProblem const& problem_;

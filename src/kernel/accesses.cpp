@@ -96,9 +96,9 @@ class AccessDecision {
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
       decide_cost(search, out);
       kernel_.warps.release();
-      if (kernel_.options.fixes && named->symbol != ~0U && out.access.executed && !out.waits)
-        arrays_.add(index, named->symbol, out.access);
     }
+    if (kernel_.options.fixes && named->symbol != ~0U && out.access.executed && !out.waits)
+      arrays_.add(index, named->symbol, out.access);
     return out;
   }
 

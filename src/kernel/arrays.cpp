@@ -2,6 +2,7 @@
 
 #include "address_text.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace swizproof::kernel_detail {
@@ -15,16 +16,17 @@ std::uint64_t saved(std::vector<Fix> const& fixes) {
 }
 
 /// One fix of all, unless those of regions save more; none where nothing is saved.
-std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch) {
-  std::vector<Fix> best = fixes_of(executions, arch);
+std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch,
+                            unsigned whole) {
+  std::vector<Fix> best = fixes_of(executions, arch, whole);
   std::uint64_t all = 0;
   for (WeightedAccess& a : executions) {
     all += a.executed * cost(arch, a.instruction, a.access).wavefronts;
     a.pc = 0;  // of one region
   }
   if (best.size() != 1 || best.front().before != all)  // else one region has all accesses
-    if (std::vector<Fix> whole = fixes_of(executions, arch); saved(whole) >= saved(best))
-      best = std::move(whole);
+    if (std::vector<Fix> one = fixes_of(executions, arch, whole); saved(one) >= saved(best))
+      best = std::move(one);
   std::erase_if(best, [](Fix const& f) { return f.after() == f.before; });
   return best;
 }
@@ -32,7 +34,8 @@ std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture
 }  // namespace
 
 void Arrays::add(std::size_t index, std::uint32_t symbol, KernelAccess const& access) {
-  accesses_.push_back({index, symbol, *access.instruction, access.ptx_line, access.atomic});
+  unsigned const bytes = access.instruction ? access.instruction->bytes : 16;
+  accesses_.push_back({index, symbol, access.instruction, bytes, access.ptx_line, access.atomic});
   bool& refuted = refuted_[symbol];
   refuted = refuted || (access.verdict == KernelVerdict::refuted && access.reason.empty());
 }
@@ -40,19 +43,20 @@ void Arrays::add(std::size_t index, std::uint32_t symbol, KernelAccess const& ac
 std::vector<ArrayAccess> Arrays::to_search() const {
   std::vector<ArrayAccess> out;
   for (ArrayAccess const& a : accesses_)
-    if (!a.atomic && refuted_.at(a.symbol)) out.push_back(a);
+    if (a.instruction && !a.atomic && refuted_.at(a.symbol)) out.push_back(a);
   return out;
 }
 
 bool Arrays::add_execution(ArrayAccess const& access, Id start, std::array<std::uint64_t, 32> const& lanes,
                            std::uint64_t moved, std::uint32_t active) {
-  WeightedAccess one{access.instruction, {}, 0, access.index};
+  Instruction const& instruction = *access.instruction;
+  WeightedAccess one{instruction, {}, 0, access.index};
   std::array<std::uint32_t, 33> key{};
-  for (unsigned l = 0; l < access.instruction.lanes(); ++l) {
-    one.access.active[l] = access.instruction.matrices != 0 || (active >> l & 1) != 0;
+  for (unsigned l = 0; l < instruction.lanes(); ++l) {
+    one.access.active[l] = instruction.matrices != 0 || (active >> l & 1) != 0;
     if (!one.access.active[l]) continue;
     auto const at = static_cast<std::uint32_t>(lanes[l] + moved);
-    if (at % access.instruction.bytes != 0 || at >= most_bytes) return false;
+    if (at % instruction.bytes != 0 || at >= most_bytes) return false;
     one.access.address[l] = key[l] = at;
     key[32] |= 1U << l;
   }
@@ -79,13 +83,16 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
       one.executions += access.executed;
       searched.insert(pattern.first);
     }
-    one.fixes = best_fixes(std::move(executions), arch);
-    if (one.fixes.empty()) continue;
+    unsigned whole = operands_.count(symbol) != 0 ? 16 : 1;
     for (ArrayAccess const& a : accesses_) {
       if (a.symbol != symbol) continue;
       ++one.accesses;
-      if (searched.count(a.index) == 0) one.left_out.push_back(a.ptx_line);
+      if (searched.count(a.index) != 0) continue;
+      one.left_out.push_back(a.ptx_line);
+      whole = std::max(whole, a.bytes);
     }
+    one.fixes = best_fixes(std::move(executions), arch, whole);
+    if (one.fixes.empty()) continue;
     out.push_back(std::move(one));
   }
   return out;

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,8 @@ namespace swizproof::kernel_detail {
 struct ArrayAccess {
   std::size_t index = 0;
   std::uint32_t symbol = 0;
-  Instruction instruction{};
+  std::optional<Instruction> instruction{};  ///< nothing: not modelled
+  unsigned bytes = 16;                       ///< of a lane, that stay together
   std::uint32_t ptx_line = 0;
   bool atomic = false;
 };
@@ -28,8 +31,10 @@ class Arrays {
   Arrays(program::Program const& program, execution::Execution const& execution)
       : program_(program), execution_(execution) {}
 
-  /// An access that is decided, and that a lane executes.
+  /// An access that a lane executes, or that may be: not decided if it has no instruction.
   void add(std::size_t index, std::uint32_t symbol, KernelAccess const& access);
+  /// A descriptor or a bulk copy reads this variable: 16 bytes stay together.
+  void add_operand(std::uint32_t symbol) { operands_.insert(symbol); }
   /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix.
   [[nodiscard]] std::vector<ArrayAccess> to_search() const;
   /// An execution of a warp: each lane's offset from the array at `start`, but for `moved`. False if it is no aligned access of
@@ -39,7 +44,8 @@ class Arrays {
   /// An execution of this access is not known.
   void leave_out(ArrayAccess const& access);
 
-  /// Checked by KernelFixes.* in tests/unit/kernel/fixes_test.cpp, and tests/reference/kernel_fixes.py.
+  /// Accesses that are left out of the search keep their bytes together, too. Checked by KernelFixes.* in
+  /// tests/unit/kernel/fixes_test.cpp, and tests/reference/kernel_fixes.py.
   [[nodiscard]] std::vector<KernelFix> fixes(Architecture const& arch) const;
 
  private:
@@ -52,6 +58,7 @@ class Arrays {
   program::Program const& program_;
   execution::Execution const& execution_;
   std::vector<ArrayAccess> accesses_{};
+  std::set<std::uint32_t> operands_{};                         ///< variables
   std::map<std::uint32_t, bool> refuted_{};                    ///< by variable
   std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< by variable and start
 };

@@ -68,7 +68,7 @@ bool add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a
     std::uint32_t const on = warp.present() & ~guard.no;
     // Matrix instructions whose warp is not whole are undefined.
     if (on == 0) continue;
-    if (a.instruction.matrices != 0 && on != ~0U) return false;
+    if (a.instruction->matrices != 0 && on != ~0U) return false;
     if (!add_execution(kernel, arrays, a, warp, on)) return false;
   }
   return true;
@@ -77,6 +77,11 @@ bool add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a
 }  // namespace
 
 std::vector<KernelFix> find_fixes(ExecutedKernel& kernel, Arrays& arrays) {
+  for (ExecutedAccess const& o : kernel.execution.operands) {
+    std::uint32_t symbol = ~0U;
+    if (o.reached && kernel.origins.root_of(o.address, symbol) == Origins::Root::shared)
+      arrays.add_operand(symbol);
+  }
   for (ArrayAccess const& a : arrays.to_search())
     for (unsigned w = 0; w < kernel.warps.count(); ++w)
       if (!add_executions(kernel, arrays, a, w)) {

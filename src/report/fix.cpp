@@ -45,10 +45,11 @@ std::string describe(SwizzleFix const& swizzle, Fix const& fix) {
                      in_c(swizzle.swizzle), "", elements, offsets_of(swizzle, fix));
 }
 
-/// `0x400`: the rows' start where one serves all ranges, else those of the ranges in their order.
+/// `0x400`: the rows' start where one serves all ranges, else `0x400, 0x5e0 in each range, which moves by 0x0, 0x20 more`.
 std::string starts_of(PaddingFix const& fix) {
   std::span<std::uint64_t const> const all = fix.starts;
-  return list_of(fix.has_one_start() ? all.first(1) : all);
+  if (fix.has_one_start()) return list_of(all.first(1));
+  return fmt::format("{} in each range, which moves by {} more", list_of(all), list_of(fix.moves));
 }
 
 /// `4 bytes after each 128, counted from 0x400: rows of 33 elements of 4 bytes instead of 32; 124 more bytes of memory`
@@ -142,6 +143,7 @@ nlohmann::ordered_json to_json(Fix const& fix) {
                       {"after", fix.padding->after},
                       {"memory", fix.padding->memory},
                       {"starts", fix.padding->starts}};
+  if (fix.padding && !fix.padding->moves.empty()) out["padding"]["moves"] = fix.padding->moves;
   out["element_bytes"] = fix.element_bytes;
   out["patterns"] = fix.patterns;
   out["searched"] = fix.searched;

@@ -198,10 +198,20 @@ def swizzled(fix, address):
 def padded(fix, address):
     p = fix["padding"]
     out = address.copy()
-    for (begin, end), start in zip(fix["region"], p["starts"]):
+    moves = p.get("moves") or [0] * len(p["starts"])
+    for (begin, end), start, move in zip(fix["region"], p["starts"], moves):
         inside = (begin <= address) & (address < end)
-        out = np.where(inside, address + (address - start) // p["pitch"] * p["padding"], out)
+        out = np.where(inside, address + (address - start) // p["pitch"] * p["padding"] + move, out)
     return out
+
+
+def meets(fix):
+    """Whether a padding moves two bytes of its region to one address."""
+    every = np.concatenate([np.arange(begin, end) for begin, end in fix["region"]])
+    if not fix["padding"].get("moves"):  # counted from one start
+        p = fix["padding"]
+        return len(np.unique(every + (every - p["starts"][0]) // p["pitch"] * p["padding"])) < len(every)
+    return len(np.unique(padded(fix, every))) < len(every)
 
 
 def check(kernel, answer, _rng, differ, tally):
@@ -233,6 +243,8 @@ def check(kernel, answer, _rng, differ, tally):
                     "after": sum(cost_of(a, swizzled(fix, address), active) for a, address, active in mine)}
             if fix["padding"] is not None:
                 tally["paddings"] += 1
+                if meets(fix):
+                    differ(f"the padding moves two bytes to one address: {fix['region']}, {fix['padding']}")
                 after = sum(cost_of(a, padded(fix, address), active) for a, address, active in mine)
                 if after != fix["padding"]["after"]:
                     differ(f"padding leaves {fix['padding']['after']}, expected {after}")

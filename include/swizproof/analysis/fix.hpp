@@ -55,17 +55,19 @@ struct SwizzleFix {
 };
 
 /// The best padding of a region's rows: `padding` bytes more behind each `pitch` bytes. Address x of range r becomes
-/// x + (x - starts[r]) / pitch * padding; ranges that would meet move apart by multiples of 16 bytes. Where the ranges have one
-/// start, x + (x - starts[0]) / pitch * padding serves all of them.
+/// x + (x - starts[r]) / pitch * padding + moves[r], so that no two ranges meet. Where the ranges have one start,
+/// x + (x - starts[0]) / pitch * padding serves all of them.
 struct PaddingFix {
   std::uint64_t pitch = 0;
   std::uint64_t padding = 0;
   std::uint64_t after = 0;  ///< wavefronts
   /// Bytes more: with one start, those before the last byte of all ranges, gaps between them included; else the sum of what each
-  /// range takes. Rows of 128 bytes with 4 more, ranges 0x0..0xfc and 0xf00..0xffc: 124.
+  /// range takes, without its move. Rows of 128 bytes with 4 more, ranges 0x0..0xfc and 0xf00..0xffc: 124.
   std::uint64_t memory = 0;
   std::vector<std::uint64_t>
       starts{};  ///< of each range: the address that its rows are counted from, at or below its first byte
+  /// For each range the least multiple of 16 bytes with which it begins behind the range before; none with one start.
+  std::vector<std::uint64_t> moves{};
 
   /// True if all rows can be counted from starts[0]: the ranges then move by whole bank words against each other.
   [[nodiscard]] bool has_one_start() const;
@@ -116,8 +118,9 @@ struct Fix {
 /// the cheapest it is the first by this order: the 8 pitches that lanes of expensive accesses show most often, then the others
 /// from the least; the least padding. Both must be cheaper than what is. A column of 32 floats, 128 bytes apart, and its
 /// rows: Sw<5,2,5>, or 4 bytes a row. The search of paddings ends after 2^22 evaluations: the family says how far it came.
+/// `whole`: bytes that other accesses to this memory keep together, at least as many as the widest access counts.
 /// Checked by tests/unit/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
 [[nodiscard]] std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses,
-                                        Architecture const& arch = sm_90);
+                                        Architecture const& arch = sm_90, unsigned whole = 1);
 
 }  // namespace swizproof

@@ -364,13 +364,14 @@ class Line(Record):
 
 @record
 class Padding(Record):
-    """A fix by another pitch, in bytes."""
+    """A fix by another pitch, in bytes. `moves` has the bytes that each range moves further, if the ranges have no common start."""
 
     pitch: int
     padding: int
     after: int
     memory: int
     starts: Optional[List[int]] = None
+    moves: Optional[List[int]] = None
 
 
 @record

@@ -310,6 +310,38 @@ TEST(Fix, EachRangeHasItsOwnStart) {
   EXPECT_EQ(padded_total(all, fixes[0], *fixes[0].padding), 128U);
 }
 
+// Two tiles with 16 bytes between them: the first one grows beyond the start of the second.
+TEST(Fix, PaddedRangesOfOneArrayDoNotMeet) {
+  std::vector<WeightedAccess> all;
+  for (std::uint32_t const tile : {0x400U, 0x1410U})
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      all.push_back(access(ld_b32, 1, [&](std::uint32_t l) { return tile + 128 * l + 4 * i; }));
+      all.push_back(access(st_b32, 1, [&](std::uint32_t l) { return tile + 128 * i + 4 * l; }));
+      all.back().pc = 16;
+    }
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  PaddingFix const& p = fixes[0].padding.value();
+  ASSERT_EQ(p.starts, (std::vector<std::uint64_t>{0x400, 0x1410}));
+  EXPECT_EQ(p.moves, (std::vector<std::uint64_t>{0, 112}));
+  std::set<std::uint64_t> places;
+  for (std::size_t r = 0; r < 2; ++r)
+    for (std::uint64_t x = fixes[0].region[r].begin; x < fixes[0].region[r].end; ++x)
+      EXPECT_TRUE(places.insert(x + (x - p.starts[r]) / p.pitch * p.padding + p.moves[r]).second) << x;
+}
+
+TEST(Fix, KeepsBytesWholeForOtherAccesses) {
+  for (unsigned const whole : {1U, 8U, 16U}) {
+    std::vector<Fix> const fixes = fixes_of(transposition(0x400), sm_90, whole);
+    ASSERT_EQ(fixes.size(), 1U);
+    EXPECT_EQ(fixes[0].paddings.step, std::max(whole, 4U));
+    ASSERT_TRUE(fixes[0].swizzle && fixes[0].padding);
+    EXPECT_GE(1U << fixes[0].swizzle->swizzle.base, whole);
+    EXPECT_EQ(fixes[0].padding->padding % whole, 0U);
+    EXPECT_EQ(fixes[0].padding->pitch % whole, 0U);
+  }
+}
+
 // Four rows of an array, each touched in part: the rows between them grow, too.
 TEST(Fix, RowsBetweenThePartsOfAnArrayCount) {
   std::vector<WeightedAccess> all;

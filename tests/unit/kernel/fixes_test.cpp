@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,32 @@ TEST(KernelFixes, LeaveOutWhatTheyDoNotKnow) {
   EXPECT_EQ(r.fixes[0].executions, 12U);
 }
 
+TEST(KernelFixes, KeepTheBytesOfAccessesThatAreLeftOut) {
+  // Words of a row of 272 bytes in its first 16: matrices are loaded from a row of 16 bytes that data chooses.
+  std::string const words =
+      ".shared .align 16 .b8 wide[8704]; mov.u32 %r2, wide; mul.lo.s32 %r4, %r1, 272; add.s32 %r4, %r4, %r2; "
+      "st.shared.u32 [%r4], %r1; st.shared.u32 [%r4+8], "
+      "%r1;\n"
+      "ld.param.u64 %rd1, [g]; ld.global.u32 %r5, [%rd1]; shl.b32 %r5, %r5, 4; add.s32 %r5, %r4, %r5;\n";
+  std::string const by_data = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r5];",
+                    unknown =
+                        "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r8, %r9, %r10, %r11, %r12, "
+                        "%r13, %r14, %r15}, [%r5];",
+                    copied = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 16;";
+  auto const least_unit = [&](std::string const& other) {
+    KernelReport const r = report_of(words + other, {.block = {{32, 1, 1}}, .fixes = true});
+    unsigned unit = 16;
+    for (KernelFix const& f : r.fixes)
+      for (Fix const& one : f.fixes) {
+        if (one.swizzle) unit = std::min(unit, 1U << one.swizzle->swizzle.base);
+        if (one.padding)
+          unit = std::min(unit, 1U << std::countr_zero(one.padding->padding | one.padding->pitch));
+      }
+    return unit;
+  };
+  EXPECT_EQ(least_unit(""), 4U);
+  for (std::string const& other : {by_data, unknown, copied}) EXPECT_EQ(least_unit(other), 16U) << other;
+}
 TEST(KernelFixes, CountFromTheStartThatIsRoundedUp) {
   std::string const text =
       "mov.u32 %r2, dynamic; add.s32 %r2, %r2, 1023; and.b32 %r2, %r2, -1024; shl.b32 %r4, %r1, 7;\n"
