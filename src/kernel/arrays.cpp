@@ -35,9 +35,18 @@ std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture
 
 void Arrays::add(std::size_t index, std::uint32_t symbol, KernelAccess const& access) {
   unsigned const bytes = access.instruction ? access.instruction->bytes : 16;
-  accesses_.push_back({index, symbol, access.instruction, bytes, access.ptx_line, access.atomic});
+  bool const is_refuted = access.verdict == KernelVerdict::refuted && access.reason.empty();
+  accesses_.push_back({index,
+                       symbol,
+                       access.instruction,
+                       bytes,
+                       access.ptx_line,
+                       access.atomic,
+                       is_refuted,
+                       access.wavefronts.value_or(0),
+                       {access.file, access.line}});
   bool& refuted = refuted_[symbol];
-  refuted = refuted || (access.verdict == KernelVerdict::refuted && access.reason.empty());
+  refuted = refuted || is_refuted;
 }
 
 std::vector<ArrayAccess> Arrays::to_search() const {
@@ -65,6 +74,11 @@ bool Arrays::add_execution(ArrayAccess const& access, Id start, std::array<std::
   return patterns.size() <= most_patterns;
 }
 
+void Arrays::join(ArrayAccess const& vector, std::span<ArrayAccess const> members) {
+  for (ArrayAccess const& a : members) joined_[a.index] = vector.index;
+  vectors_.push_back({vector, {members.begin(), members.end()}});
+}
+
 void Arrays::leave_out(ArrayAccess const& access) {
   for (auto& [key, patterns] : arrays_)
     patterns.erase(patterns.lower_bound({access.index, {}}), patterns.lower_bound({access.index + 1, {}}));
@@ -87,13 +101,40 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
     for (ArrayAccess const& a : accesses_) {
       if (a.symbol != symbol) continue;
       ++one.accesses;
-      if (searched.count(a.index) != 0) continue;
+      auto const vector = joined_.find(a.index);
+      if (searched.count(vector != joined_.end() ? vector->second : a.index) != 0) continue;
       one.left_out.push_back(a.ptx_line);
       whole = std::max(whole, a.bytes);
     }
     one.fixes = best_fixes(std::move(executions), arch, whole);
     if (one.fixes.empty()) continue;
     out.push_back(std::move(one));
+  }
+  return out;
+}
+
+unsigned Arrays::most_of(ArrayAccess const& access, Architecture const& arch) const {
+  unsigned most = 0;
+  for (auto const& [key, patterns] : arrays_)
+    for (auto const& [pattern, one] : patterns)
+      if (pattern.first == access.index)
+        most = std::max(most, cost(arch, *access.instruction, one.access).wavefronts);
+  return most;
+}
+
+std::vector<KernelVector> Arrays::vectors(Architecture const& arch) const {
+  std::vector<KernelVector> out;
+  for (auto const& [access, members] : vectors_) {
+    KernelVector one{
+        short_name(program_.symbols[access.symbol].name), *access.instruction, {}, access.source};
+    bool refuted = false;
+    for (ArrayAccess const& a : members) {
+      one.ptx_lines.push_back(a.ptx_line);
+      one.before += a.wavefronts;
+      refuted = refuted || a.refuted;
+    }
+    one.after = most_of(access, arch);
+    if (refuted && one.after < one.before) out.push_back(std::move(one));
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct ArrayAccess {
   unsigned bytes = 16;                       ///< of a lane, that stay together
   std::uint32_t ptx_line = 0;
   bool atomic = false;
+  bool refuted = false;     ///< for its cost
+  unsigned wavefronts = 0;  ///< at most
+  SourceLine source{};
 };
 
 /// The arrays of one kernel. An array begins at a term that addresses have: a variable, or one that is rounded up.
@@ -41,12 +45,16 @@ class Arrays {
   /// shared memory, or if there are too many.
   bool add_execution(ArrayAccess const& access, Id start, std::array<std::uint64_t, 32> const& lanes,
                      std::uint64_t moved, std::uint32_t active);
+  /// These accesses are one, the vector, whose executions were added.
+  void join(ArrayAccess const& vector, std::span<ArrayAccess const> members);
   /// An execution of this access is not known.
   void leave_out(ArrayAccess const& access);
 
   /// Accesses that are left out of the search keep their bytes together, too. Checked by KernelFixes.* in
   /// tests/unit/kernel/fixes_test.cpp, and tests/reference/kernel_fixes.py.
   [[nodiscard]] std::vector<KernelFix> fixes(Architecture const& arch) const;
+  /// Vectors that are cheaper than their accesses, one of which is refuted for its cost.
+  [[nodiscard]] std::vector<KernelVector> vectors(Architecture const& arch) const;
 
  private:
   static constexpr std::size_t most_patterns = std::size_t{1} << 14;  ///< of one array
@@ -55,11 +63,20 @@ class Arrays {
   /// Its different executions, by instruction, lanes and addresses.
   using Patterns = std::map<std::pair<std::size_t, std::array<std::uint32_t, 33>>, WeightedAccess>;
 
+  struct Vector {
+    ArrayAccess access{};
+    std::vector<ArrayAccess> members{};
+  };
+  /// Wavefronts of the most expensive execution of an access.
+  [[nodiscard]] unsigned most_of(ArrayAccess const& access, Architecture const& arch) const;
+
   program::Program const& program_;
   execution::Execution const& execution_;
   std::vector<ArrayAccess> accesses_{};
-  std::set<std::uint32_t> operands_{};                         ///< variables
-  std::map<std::uint32_t, bool> refuted_{};                    ///< by variable
+  std::vector<Vector> vectors_{};
+  std::map<std::size_t, std::size_t> joined_{};  ///< index of the vector, by that of each of its accesses
+  std::set<std::uint32_t> operands_{};           ///< variables
+  std::map<std::uint32_t, bool> refuted_{};      ///< by variable
   std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< by variable and start
 };
 

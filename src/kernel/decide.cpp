@@ -70,7 +70,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
     kernel.warps.start(warps);  // the terms in the lanes of each warp
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
-  if (options.fixes) report.fixes = find_fixes(kernel, arrays);
+  if (options.fixes) find_fixes(kernel, arrays, report);
   report.operands = decide_operands(kernel);
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -74,21 +76,64 @@ bool add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a
   return true;
 }
 
+/// Adds the executions of an access by all warps; none if they are not all known.
+bool add_or_leave_out(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a) {
+  for (unsigned w = 0; w < kernel.warps.count(); ++w)
+    if (!add_executions(kernel, arrays, a, w)) {
+      arrays.leave_out(a);
+      return false;
+    }
+  return true;
+}
+
+/// Adds the accesses of a series, which are sorted by their offsets: as vectors of 16 bytes, or of 8, where they are aligned.
+void add_series(ExecutedKernel& kernel, Arrays& arrays, std::span<ArrayAccess const> series) {
+  auto const offset = [&](ArrayAccess const& a) { return kernel.program.accesses[a.index].offset; };
+  while (!series.empty()) {
+    ArrayAccess vector = series[0];
+    std::size_t taken = 1;
+    for (std::uint32_t const bytes : {16U, 8U}) {
+      std::size_t const n = bytes / series[0].bytes;
+      if (n < 2 || n > series.size() || kernel.program.symbols[vector.symbol].align < bytes) continue;
+      bool neighbours = true;
+      for (std::size_t i = 1; i < n; ++i)
+        neighbours = neighbours && offset(series[i]) == offset(series[0]) + i * series[0].bytes;
+      vector.instruction->bytes = vector.bytes = bytes;
+      if (!neighbours || !add_or_leave_out(kernel, arrays, vector)) continue;
+      arrays.join(vector, series.first(n));
+      taken = n;
+      break;
+    }
+    if (taken == 1) (void)add_or_leave_out(kernel, arrays, series[0]);
+    series = series.subspan(taken);
+  }
+}
+
 }  // namespace
 
-std::vector<KernelFix> find_fixes(ExecutedKernel& kernel, Arrays& arrays) {
+void find_fixes(ExecutedKernel& kernel, Arrays& arrays, KernelReport& report) {
   for (ExecutedAccess const& o : kernel.execution.operands) {
     std::uint32_t symbol = ~0U;
     if (o.reached && kernel.origins.root_of(o.address, symbol) == Origins::Root::shared)
       arrays.add_operand(symbol);
   }
-  for (ArrayAccess const& a : arrays.to_search())
-    for (unsigned w = 0; w < kernel.warps.count(); ++w)
-      if (!add_executions(kernel, arrays, a, w)) {
-        arrays.leave_out(a);
-        break;
-      }
-  return arrays.fixes(*kernel.options.arch);
+  std::map<std::uint32_t, std::vector<ArrayAccess>> series;  // by number
+  for (ArrayAccess const& a : arrays.to_search()) {
+    std::uint32_t const number = kernel.program.accesses[a.index].series;
+    if (number == 0)
+      (void)add_or_leave_out(kernel, arrays, a);
+    else
+      series[number].push_back(a);
+  }
+  for (auto& [number, all] : series) {
+    std::stable_sort(all.begin(), all.end(), [&](ArrayAccess const& a, ArrayAccess const& b) {
+      return static_cast<std::int64_t>(kernel.program.accesses[a.index].offset) <
+             static_cast<std::int64_t>(kernel.program.accesses[b.index].offset);
+    });
+    add_series(kernel, arrays, all);
+  }
+  report.fixes = arrays.fixes(*kernel.options.arch);
+  report.vectors = arrays.vectors(*kernel.options.arch);
 }
 
 }  // namespace swizproof::kernel_detail

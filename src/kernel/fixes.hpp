@@ -8,7 +8,7 @@
 
 namespace swizproof::kernel_detail {
 
-/// Fixes of the arrays that have an access refuted for its cost.
-[[nodiscard]] std::vector<KernelFix> find_fixes(ExecutedKernel& kernel, Arrays& arrays);
+/// Writes fixes and vectors of the arrays that have an access refuted for its cost.
+void find_fixes(ExecutedKernel& kernel, Arrays& arrays, KernelReport& report);
 
 }  // namespace swizproof::kernel_detail

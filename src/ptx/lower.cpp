@@ -1,4 +1,5 @@
 #include "lowering.hpp"
+#include "series.hpp"
 
 #include <swizproof/ptx/inline.hpp>
 #include <swizproof/ptx/lower.hpp>
@@ -243,6 +244,7 @@ class Lowering {
   // ------------------------------------------------------------------------------------- one instruction
 
   void instruction(Instruction const& i, std::size_t index) {
+    if (leader_[index]) series_.end();
     if (i.label != 0) {
       block_of_[index] = current();
       return;
@@ -252,7 +254,10 @@ class Lowering {
     if (is_end(i.opcode)) return branch(i, -1);
     if (i.opcode.name == "brx") return indirect_branch(i);
     std::uint32_t const first = here();
+    std::size_t const accesses = program_.accesses.size();
     dispatch(steps_, i);
+    std::uint32_t const series = series_.of(i);
+    if (accesses < program_.accesses.size()) program_.accesses.back().series = series;
     program_.instructions.push_back({static_cast<std::uint32_t>(index), first, here(), current()});
   }
 
@@ -274,6 +279,7 @@ class Lowering {
   std::vector<std::size_t> label_at_{};
   std::vector<Target> targets_{};
   std::vector<Jump> jumps_{};
+  Series series_{};
   bool ended_ = false;
 };
 

@@ -134,6 +134,14 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
                                {"left_out", f.left_out},
                                {"fixes", std::move(regions)}});
   }
+  for (KernelVector const& v : report.vectors)
+    kernel["vectors"].push_back({{"array", v.array},
+                                 {"file", text_or_null(v.source.file)},
+                                 {"line", v.source.file.empty() ? Json() : Json(v.source.line)},
+                                 {"ptx_lines", v.ptx_lines},
+                                 {"instruction", to_string(v.instruction)},
+                                 {"before", v.before},
+                                 {"after", v.after}});
   for (KernelOperand const& o : report.operands) kernel["operands"].push_back(to_json(o));
   if (!report.assumed.empty()) kernel["assumed"] = report.assumed;
   return kernel;
@@ -180,6 +188,29 @@ std::string describe(KernelFix const& f, int indent, Style const& style) {
     }
   }
   return text;
+}
+
+std::string describe(std::span<KernelVector const> vectors, int indent) {
+  std::vector<std::pair<std::string, unsigned>> lines;  // with the number of vectors that have this text
+  for (KernelVector const& v : vectors) {
+    std::string const text = fmt::format(
+        "fix of {} accesses to array {} at {}: one {}-byte {}, {} wavefronts instead of {}; ptxas likely "
+        "makes it "
+        "of them already",
+        v.ptx_lines.size(), printable(v.array),
+        source_at(v.source.file, v.source.line, v.ptx_lines[0], false), v.instruction.bytes,
+        v.instruction.operation == Operation::ld_shared ? "load" : "store", v.after, v.before);
+    auto const same =
+        std::find_if(lines.begin(), lines.end(), [&](auto const& l) { return l.first == text; });
+    if (same == lines.end())
+      lines.emplace_back(text, 1);
+    else
+      ++same->second;
+  }
+  std::string out;
+  for (auto const& [text, times] : lines)
+    out += fmt::format("{:{}}{}{}\n", "", indent, text, times == 1 ? "" : fmt::format(" ({} times)", times));
+  return out;
 }
 
 std::string bases_of(KernelWorst const& w) {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ namespace swizproof {
 
 /// A fix, as `explain` shows it, with how many of the array's accesses it was searched for; in lines indented by `indent`.
 [[nodiscard]] std::string describe(KernelFix const& fix, int indent, Style const& style);
+
+/// Vectors that replace accesses, a line each; those with one text once, with their number.
+[[nodiscard]] std::string describe(std::span<KernelVector const> vectors, int indent);
 
 /// `; memory starts at 0x7c`, the array's address in that execution, for each array whose address the cost may depend on; else
 /// empty.

@@ -140,6 +140,17 @@ struct KernelFix {
       left_out{};  ///< PTX lines of those whose addresses are not known, of atomics, and without a cost model
 };
 
+/// Neighbouring loads or stores of 16 bytes a lane, or of 8, which one vector access replaces. ptxas makes it of them where it can prove the
+/// alignment.
+struct KernelVector {
+  std::string array{};
+  Instruction instruction{};               ///< the vector
+  std::vector<std::uint32_t> ptx_lines{};  ///< of the accesses that it replaces
+  SourceLine source{};                     ///< of the first of them; its file is empty without -lineinfo
+  unsigned before = 0;                     ///< wavefronts of a warp that takes most, in sum
+  unsigned after = 0;                      ///< of the vector
+};
+
 /// Result for one operand in shared memory that no lane accesses itself: a descriptor of wgmma or tcgen05, or an address of a
 /// bulk copy (TMA).
 ///
@@ -171,7 +182,8 @@ struct KernelReport {
   std::string block{};    ///< `128,1,1`, or `32n,1,1`
   std::string refused{};  ///< why none of its accesses was decided
   std::vector<KernelAccess> accesses{};
-  std::vector<KernelFix> fixes{};  ///< of arrays with an access that is refuted for its cost
+  std::vector<KernelFix> fixes{};       ///< of arrays with an access that is refuted for its cost
+  std::vector<KernelVector> vectors{};  ///< in place of a fix of these accesses
   std::vector<KernelOperand> operands{};
   bool sass = false;  ///< of SASS, not of PTX
   std::vector<std::string>

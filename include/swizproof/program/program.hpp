@@ -113,6 +113,8 @@ struct MemoryAccess {
   std::int32_t location = -1;
   std::vector<std::uint32_t>
       calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
+  /// Number of PTX accesses that may be parts of one vector: they have one base and guard, and nothing between them; 0: none.
+  std::uint32_t series = 0;
 };
 
 /// Role of a value that names shared memory for a unit other than the warp's own loads and stores.

@@ -241,9 +241,10 @@ std::string uncounted(KernelReport const& report) {
   bool const conflicts = std::any_of(
       report.accesses.begin(), report.accesses.end(),
       [](KernelAccess const& a) { return has_conflict(a) && a.wavefronts && *a.wavefronts > a.ideal; });
-  return conflicts ? "no fix: none that was searched saves a wavefront, or executions depend on data or on a "
-                     "parameter (--param n=4 gives n a value)"
-                   : "";
+  return conflicts && report.vectors.empty()
+             ? "no fix: none that was searched saves a wavefront, or executions depend on data or on a "
+               "parameter (--param n=4 gives n a value)"
+             : "";
 }
 
 }  // namespace
@@ -266,6 +267,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   print_accesses(common, rows, r.report.accesses, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));
+  fmt::print(common.streams.out, "{}", describe(r.report.vectors, 2));
   for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
   if (std::string const why = uncounted(r.report); !why.empty())
     fmt::print(common.streams.out, "  {}\n", why);

@@ -889,6 +889,19 @@ class KernelOperand(Record):
 
 
 @record
+class KernelVector(Record):
+    """One vector access that replaces neighbouring accesses at these PTX lines: wavefronts of a warp before, in sum, and after."""
+
+    array: str
+    file: Optional[str] = None
+    line: Optional[int] = None
+    ptx_lines: Optional[List[int]] = None
+    instruction: str = ""
+    before: int = 0
+    after: int = 0
+
+
+@record
 class CompiledKernel(Record):
     """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, and shuffles of lanes that are not known to execute them."""
 
@@ -899,6 +912,7 @@ class CompiledKernel(Record):
     refused: Optional[str] = None
     accesses: Optional[List[KernelAccess]] = None
     fixes: Optional[List[KernelFix]] = None
+    vectors: Optional[List[KernelVector]] = None
     operands: Optional[List[KernelOperand]] = None
     assumed: Optional[List[str]] = None
 
