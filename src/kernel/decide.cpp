@@ -78,6 +78,21 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   return report;
 }
 
+/// Instructions on tensor maps in shared memory: tensormap.replace, and the copy out of it.
+std::vector<KernelAccess> tensor_maps_of(ptx::Module const& module, ptx::Function const& function) {
+  std::vector<KernelAccess> out;
+  for (ptx::Instruction const& i : function.body) {
+    auto const& parts = i.opcode.parts;
+    if (i.opcode.name != "tensormap" ||
+        std::none_of(parts.begin(), parts.end(), [](std::string_view p) { return p.starts_with("shared"); }))
+      continue;
+    program::MemoryAccess m;
+    m.op = std::string(i.opcode.text), m.line = i.line, m.location = i.location;
+    out.push_back(described(module, m, false));
+  }
+  return out;
+}
+
 /// The accesses alone; generic ones where they are surely shared memory.
 std::vector<KernelAccess> list_program(LoweredKernel lowered) {
   KernelOptions const options;
@@ -95,8 +110,10 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
                            KernelOptions const& options) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   ptx::Function const& f = inlined ? *inlined : function;
-  return kernel_detail::decide_program({module, f, ptx::lower(module, f), needs_block(module, f, options)},
-                                       options);
+  KernelReport report = kernel_detail::decide_program(
+      {module, f, ptx::lower(module, f), needs_block(module, f, options)}, options);
+  report.tensor_maps = kernel_detail::tensor_maps_of(module, f);
+  return report;
 }
 
 KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel,

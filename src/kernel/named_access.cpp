@@ -36,26 +36,6 @@ SourceLine line_of(ptx::Module const& module, ptx::Location const& at) {
   return {at.file < module.files.size() ? module.files[at.file] : "", at.line};
 }
 
-/// Instruction and lines of an access.
-KernelAccess described(ExecutedKernel const& kernel, MemoryAccess const& m) {
-  KernelAccess out;
-  out.op = m.op;
-  out.instruction = m.instruction;
-  out.ptx_line = m.line;
-  out.pc = m.pc;
-  out.sass = kernel.program.language == "SASS";
-  out.calls = m.calls;
-  if (m.location < 0) return out;
-  auto const location = [&](std::int32_t index) -> ptx::Location const& {
-    return kernel.module.locations[static_cast<std::size_t>(index)];
-  };
-  SourceLine const here = line_of(kernel.module, location(m.location));
-  out.file = here.file, out.line = here.line;
-  for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
-    out.inlined_at.push_back(line_of(kernel.module, location(i)));
-  return out;
-}
-
 unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
   for (LineAllowance const& a : options.allow)
     if (is_at(access, a.line, options.file)) return a.at_most;
@@ -87,9 +67,28 @@ bool is_elsewhere(ExecutedKernel const& kernel, Origins::Root root, Id address) 
 
 }  // namespace
 
+KernelAccess described(ptx::Module const& module, MemoryAccess const& m, bool sass) {
+  KernelAccess out;
+  out.op = m.op;
+  out.instruction = m.instruction;
+  out.ptx_line = m.line;
+  out.pc = m.pc;
+  out.sass = sass;
+  out.calls = m.calls;
+  if (m.location < 0) return out;
+  auto const location = [&](std::int32_t index) -> ptx::Location const& {
+    return module.locations[static_cast<std::size_t>(index)];
+  };
+  SourceLine const here = line_of(module, location(m.location));
+  out.file = here.file, out.line = here.line;
+  for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
+    out.inlined_at.push_back(line_of(module, location(i)));
+  return out;
+}
+
 std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index) {
   MemoryAccess const& m = kernel.program.accesses[index];
-  NamedAccess out{described(kernel, m)};
+  NamedAccess out{described(kernel.module, m, kernel.program.language == "SASS")};
   KernelAccess& access = out.access;
   Architecture const& arch = *kernel.options.arch;
   if (m.instruction && !m.atomic && !has(arch, *m.instruction)) {

@@ -17,6 +17,10 @@ struct NamedAccess {
   bool settled = false;        ///< true if it has its verdict or its reason
 };
 
+/// Instruction and lines of an access, of code whose sources the module has.
+[[nodiscard]] KernelAccess described(ptx::Module const& module, program::MemoryAccess const& access,
+                                     bool sass);
+
 /// Names an access by its index in the program; nothing if it surely accesses no shared memory.
 [[nodiscard]] std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index);
 

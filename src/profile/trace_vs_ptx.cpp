@@ -448,8 +448,24 @@ class Comparer {
     return first;
   }
 
+  /// The instruction on a tensor map in shared memory of which ptxas may have made this one; nothing if there is none on its line.
+  [[nodiscard]] KernelAccess const* tensor_map() const {
+    Operation const operation = out_.traced->instruction->operation;
+    if (operation != Operation::ld_shared && operation != Operation::st_shared) return nullptr;
+    for (KernelReport const& report : kernel_.reports)
+      for (KernelAccess const& a : report.tensor_maps)
+        if (on_line(a, *out_.traced)) return &a;
+    return nullptr;
+  }
+
   /// A pattern was not found.
   void judge(Search const& whole) {
+    if (KernelAccess const* const made_of = reads_ptx() ? tensor_map() : nullptr) {
+      out_.outcome = AsCompiled::not_compared;
+      out_.why =
+          fmt::format("ptxas makes loads and stores of {} at PTX line {}", made_of->op, made_of->ptx_line);
+      return;
+    }
     std::optional<std::size_t> const none = other(whole);
     out_.why = not_modelled();
     if (out_.why.empty() && reads_ptx()) out_.why = wider();

@@ -33,7 +33,8 @@ enum class AsCompiled : std::uint8_t {
   as_proved,  ///< each recorded pattern is found
   differs,    ///< one is not, and all that the PTX's accesses on this line can do is known
   undecided,
-  no_kernel,  ///< the PTX has no kernel of this name
+  not_compared,  ///< ptxas makes it of an instruction that is no load or store in PTX
+  no_kernel,     ///< the PTX has no kernel of this name
   not_modelled
 };
 
@@ -58,7 +59,7 @@ struct CompiledInstruction {
   bool reached = false;  ///< an execution of the PTX takes as many
   /// No pattern needs lanes or values that may not occur.
   bool certain = true;
-  std::string why{};                       ///< it is undecided
+  std::string why{};                       ///< it is undecided, or not compared
   std::optional<DifferingLane> nearest{};  ///< it differs; nothing if no case has a lane like it
 };
 

@@ -192,7 +192,7 @@ class Model:
         open_ = count["undecided"] or not (count["as proved"] or count["DIFFERS from the PTX"])
         if code != (1 if count["DIFFERS from the PTX"] else 3 if open_ else 0):
             self.differ(f"exit code {code} of {dict(count)}", files)
-        if sum(answer["sums"][k] for k in ("as_proved", "differs", "undecided", "no_kernel", "not_modelled")) != len(rows):
+        if sum(answer["sums"][k] for k in ("as_proved", "differs", "undecided", "not_compared", "no_kernel", "not_modelled")) != len(rows):
             self.differ(f"sums {answer['sums']} of {len(rows)} rows", files)
         return said
 

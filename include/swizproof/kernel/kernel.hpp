@@ -185,6 +185,8 @@ struct KernelReport {
   std::vector<KernelFix> fixes{};       ///< of arrays with an access that is refuted for its cost
   std::vector<KernelVector> vectors{};  ///< in place of a fix of these accesses
   std::vector<KernelOperand> operands{};
+  /// Instructions of PTX on tensor maps in shared memory: ptxas makes loads and stores of them, in its own way.
+  std::vector<KernelAccess> tensor_maps{};
   bool sass = false;  ///< of SASS, not of PTX
   std::vector<std::string>
       assumed{};  ///< what its instructions are taken to mean: forms that were not measured, and shuffles of lanes that may be elsewhere

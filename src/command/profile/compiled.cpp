@@ -27,11 +27,13 @@ constexpr CompiledWords known_outcomes[] = {
     {AsCompiled::as_proved, "as_proved", "as proved"},
     {AsCompiled::differs, "differs", "DIFFERS from the PTX"},
     {AsCompiled::undecided, "undecided", "undecided"},
+    {AsCompiled::not_compared, "not_compared", "not compared"},
     {AsCompiled::no_kernel, "no_kernel", "not a kernel of the PTX"},
     {AsCompiled::not_modelled, "not_modelled", "not modelled"},
 };
 /// The same in a table.
-constexpr std::string_view row_words[] = {"as proved", "DIFFERS", "undecided", "not in PTX", "not modelled"};
+constexpr std::string_view row_words[] = {"as proved",    "DIFFERS",    "undecided",
+                                          "not compared", "not in PTX", "not modelled"};
 /// Words with the code that the trace is compared with, where they name it: `not a kernel of the SASS`.
 std::string in_code(std::string_view words, std::string const& code) {
   constexpr std::string_view ptx = "PTX";
@@ -55,7 +57,9 @@ bool below_bound(CompiledInstruction const& i) {
 CompiledSums sums_of(CompiledReport const& report) {
   CompiledSums sums;
   for (CompiledInstruction const& i : report.instructions) {
-    if (i.outcome == AsCompiled::no_kernel || i.outcome == AsCompiled::not_modelled) continue;
+    if (i.outcome == AsCompiled::no_kernel || i.outcome == AsCompiled::not_modelled ||
+        i.outcome == AsCompiled::not_compared)
+      continue;
     bool const proved = i.outcome == AsCompiled::as_proved;
     sums.patterns += i.patterns, sums.found += i.found;
     sums.merged += proved && i.merged > 1 ? 1 : 0;
@@ -93,7 +97,7 @@ Json to_json(CompiledInstruction const& of) {
     out["merged"] = of.merged;
     out["ptx_lines"] = of.ptx_lines;
   }
-  if (of.outcome == AsCompiled::undecided) out["why"] = of.why;
+  if (!of.why.empty() && of.outcome != AsCompiled::as_proved) out["why"] = of.why;
   if (of.outcome == AsCompiled::differs) out["nearest"] = of.nearest ? to_json(*of.nearest) : Json();
   return out;
 }
@@ -142,7 +146,7 @@ std::string address(std::optional<std::uint32_t> at) { return at ? fmt::format("
 /// Behind a row: what qualifies it.
 std::string remarks_of(CompiledInstruction const& of) {
   std::vector<std::string> all;
-  if (of.outcome == AsCompiled::undecided) all.push_back(of.why);
+  if (of.outcome == AsCompiled::undecided || of.outcome == AsCompiled::not_compared) all.push_back(of.why);
   if (of.merged > 1) all.push_back(fmt::format("{} accesses merged", of.merged));
   if (below_bound(of)) all.emplace_back(of.traced->decided() ? "less than the PTX" : "not seen at its bound");
   if (of.outcome == AsCompiled::as_proved && !of.certain) all.emplace_back("as far as is known");

@@ -117,6 +117,30 @@ TEST(Compiled, TheLastLaneIsCompared) {
   EXPECT_EQ(Case(load32, {moved}).with(ptx_of(plain_load)).outcome, AsCompiled::differs);
 }
 
+TEST(Compiled, WhatPtxasMakesOfATensorMapIsNotCompared) {
+  std::string const map =
+      "\n.loc 1 7 0\ntensormap.replace.tile.rank.shared::cta.b1024.b32 [%r2], 1;\n"
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [%r2], "
+      "128;\n";
+  Lanes32 one{};
+  one[0] = 1024 + 56;
+  for (Instruction const& instruction : {load32, store32}) {
+    CompiledInstruction const i = Case(instruction, {one}).with(ptx_of(plain_load + map));
+    EXPECT_EQ(i.outcome, AsCompiled::not_compared) << i.why;
+    EXPECT_NE(i.why.find("tensormap.replace.tile.rank"), std::string::npos) << i.why;
+  }
+  EXPECT_EQ(Case(load32, {row_from(1024)}).with(ptx_of(plain_load + map)).outcome, AsCompiled::as_proved);
+  // Elsewhere, and of global memory, it explains nothing.
+  Lanes32 moved = row_from(1024);
+  moved[5] = 2048;
+  EXPECT_EQ(Case(load32, {moved}).with(ptx_of(plain_load + "\n.loc 1 8 0" + map.substr(12))).outcome,
+            AsCompiled::differs);
+  EXPECT_EQ(Case(load32, {moved})
+                .with(ptx_of(plain_load + "\ntensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;"))
+                .outcome,
+            AsCompiled::differs);
+}
+
 TEST(Compiled, ALaneThatIsOffIsUndecided) {
   CompiledInstruction const i = Case(load32, {row_from(1024, 0, 30)}).with(ptx_of(plain_load));
   EXPECT_EQ(i.outcome, AsCompiled::undecided);
