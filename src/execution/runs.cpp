@@ -25,6 +25,22 @@ constexpr std::uint64_t most_turned_steps = 200'000;
 constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
 constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
+/// Lanes that execute an access, and those of which it is not known.
+struct Part {
+  std::uint32_t lanes = 0, open = 0;
+};
+
+/// The part that a guard leaves of it, with its values in the lanes `here`.
+Part under(Part part, std::uint32_t here, Runs::Addresses const& guard, std::uint32_t open, bool negated) {
+  for (unsigned l = 0; l < 32; ++l) {
+    std::uint32_t const bit = 1U << l;
+    if ((here & bit) == 0 || ((open & bit) == 0 && (guard[l] != 0) != negated)) continue;
+    part.open = (open & bit) != 0 ? part.open | bit : part.open & ~bit;
+    part.lanes &= ~bit;
+  }
+  return part;
+}
+
 }  // namespace
 
 Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
@@ -163,6 +179,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
   Returns returned{};
   ways_.fill(0);
+  skipped_ = 0;
   std::vector<unsigned> visits(program_.blocks.size());  // of headers of loops
   visited_.resize(warps_.size() * program_.blocks.size());
   bool is_new = false;
@@ -196,6 +213,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
       bool const apart = to >= 0 && flow_.apart[static_cast<std::size_t>(to)];
       ways_[l] = apart ? 1000003 * ways_[l] + steps_ : 0;  // what it ran last, and when
     }
+    skipped_ |= skips;
     if (skips != 0)
       for (std::uint32_t const r : written_after(static_cast<std::uint32_t>(first)))
         registers_[r].open |= skips;
@@ -473,7 +491,7 @@ bool Seen::take(AccessRun const& run, unsigned warp, Inputs const& inputs) {
   }
   if (run.wavefronts <= wavefronts) return false;
   wavefronts = run.wavefronts;
-  worst = {warp, inputs.values(), {}, run.lanes};
+  worst = {warp, inputs.values(), {}, run.lanes, run.open};
   bases = inputs.bases();
   return true;
 }
@@ -482,12 +500,12 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
   MemoryAccess const& m = program_.accesses[index];
   Word constant;
   Word const& base = value(m.address, constant);
-  lanes &= ~base.open;
+  Part part{lanes & ~base.open, (lanes & base.open) | (skipped_ & ~lanes)};
   if (m.guard >= 0) {
     Word const& guard = registers_[static_cast<std::size_t>(m.guard)];
-    for (unsigned l = 0; l < 32; ++l)
-      if ((guard.open >> l & 1) != 0 || (guard.lane[l] != 0) == m.guard_negated) lanes &= ~(1U << l);
+    part = under(part, lanes, guard.lane, guard.open, m.guard_negated);
   }
+  lanes = part.lanes;
   Addresses address{};
   for (unsigned l = 0; l < 32; ++l) address[l] = base.lane[l] + m.offset & 0xffffffff;
   while (lanes != 0) {  // those that came by one way
@@ -496,7 +514,8 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
       if ((lanes >> l & 1) != 0 && ways_[l] == ways_[static_cast<std::size_t>(std::countr_zero(lanes))])
         some |= 1U << l;
     lanes &= ~some;
-    auto const run = cost_of_(index, some, address, inputs.bases());
+    auto run = cost_of_(index, some, address, inputs.bases());
+    if (run) run->open = part.open;
     if (run && seen_[index].take(*run, warp, inputs)) quiet_ = 0;
   }
 }

@@ -34,6 +34,7 @@ struct AccessRun {
   std::string fault{};  ///< what the lane does; empty: none has a fault
   unsigned lane = 0;
   bool outside = false;
+  std::uint32_t open = 0;  ///< lanes of which it is not known whether they take part, or with which address
 };
 /// Values with which an execution has a fault; of several those with the smallest sum.
 struct SeenFault {
@@ -126,6 +127,7 @@ class Runs {
   std::vector<Seen> seen_{};
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
   std::set<std::uint32_t> optional_{};    ///< parameters that are pointers and may be 0
+  std::uint32_t skipped_ = 0;             ///< lanes that went around one side of a branch, or left the run
   std::array<std::uint64_t, 32> ways_{};  ///< of each lane, to a block whose lanes may be apart (Flow::apart)
   std::vector<bool> visited_{};           ///< blocks, by warp and then by block
   std::vector<Inputs> news_{};            ///< of the runs that visited one first

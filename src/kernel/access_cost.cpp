@@ -48,8 +48,9 @@ std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::
                                              std::map<std::uint32_t, std::uint64_t> const& bases) {
   MemoryAccess const& m = kernel.program.accesses[access];
   std::uint32_t symbol = ~0U;
-  if (kernel.program.language == "SASS" ||
-      kernel.origins.root_of(kernel.execution.accesses[access].address, symbol) != Origins::Root::shared)
+  Id const taken = kernel.execution.accesses[access].address;
+  if (kernel.program.language == "SASS" || kernel.origins.root_of(taken, symbol) != Origins::Root::shared ||
+      !kernel.origins.is_of_array(taken, symbol))
     return std::nullopt;
   auto const base = bases.find(symbol);
   if (base == bases.end()) return std::nullopt;

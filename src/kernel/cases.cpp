@@ -16,6 +16,7 @@ using execution::Assumption;
 using execution::Facts;
 using execution::Lanes;
 using execution::LaneTruths;
+using execution::Leaf;
 using execution::Request;
 using execution::Warp;
 
@@ -172,7 +173,7 @@ class CaseSearch {
     KernelWorst worst;
     worst.warp = number_;
     worst.lanes = lanes.lanes;
-    for (Assumption const& a : now.assumptions) worst.values.emplace_back(text_of(a), a.value);
+    add_assumptions(now.assumptions, worst);
     one.worst = std::move(worst);
     one.assumptions = now.assumptions;
     one.worst_lanes = active;
@@ -181,6 +182,23 @@ class CaseSearch {
     for (Assumption const& a : now.assumptions)
       if (Origin const tried = kernel_.origins.origin(a.atom); tried.leaf != 0 && !one.unknown)
         depends(one, tried);
+  }
+
+  /// Values of the case, and addresses of the variables of which it has low bits: one after the other.
+  void add_assumptions(Assumptions const& assumptions, KernelWorst& into) const {
+    std::uint64_t free = 0x400;
+    for (Assumption const& a : assumptions) {
+      Leaf const* const l = kernel_.origins.leaf_at(a.atom);
+      if (a.truth || l == nullptr || l->kind != Leaf::Kind::symbol) {
+        into.values.emplace_back(text_of(a), a.value);
+        continue;
+      }
+      program::Variable const& array = kernel_.program.symbols[l->extra];
+      std::uint64_t const period = a.bits >= 32 ? 0 : std::uint64_t{1} << a.bits;
+      std::uint64_t const at = period == 0 ? a.value : free + (a.value - free) % period;
+      into.bases.emplace_back(short_name(array.name), at);
+      free = at + array.bytes;
+    }
   }
 
   [[nodiscard]] std::string text_of(Assumption const& a) const {

@@ -95,6 +95,17 @@ Origins::Root Origins::find_root(Id id, std::uint32_t& symbol) const {
   return roots.at(id);
 }
 
+bool Origins::is_of_array(Id address, std::uint32_t symbol) const {
+  auto const [at, fresh] = alone_.try_emplace(address, true);
+  if (fresh)
+    for (Id const id : leaves_of({address})) {
+      Leaf const& l = *leaf_at(id);
+      bool const shared = l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].space == Space::shared;
+      at->second = at->second && (!shared || l.extra == symbol);
+    }
+  return at->second;
+}
+
 bool Origins::of_launch(Leaf const& load) const {
   for (Id const id : leaves_of(load.args))
     if (!is_uniform(*leaf_at(id))) return false;
@@ -239,11 +250,14 @@ Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned de
   return all;
 }
 
-std::set<std::uint32_t> Origins::bases_of(execution::ExecutedAccess const& access) const {
+std::set<std::uint32_t> Origins::bases_of(execution::ExecutedAccess const& access, unsigned bytes) const {
+  constexpr unsigned word = 4;
   std::set<std::uint32_t> symbols;
   std::vector<Id> rest{access.guard};
-  for (auto const& [symbol, times] : summands_of(access.address, rest, 0))
-    if (times > 1) symbols.insert(symbol);
+  Summands const all = summands_of(access.address, rest, 0);
+  for (auto const& [symbol, times] : all)
+    if (times > 1 || all.size() > 1 || (bytes < word && program_.symbols[symbol].align < word))
+      symbols.insert(symbol);
   for (Id const id : leaves_of(rest)) {
     Leaf const& l = *leaf_at(id);
     if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].space == program::Space::shared)

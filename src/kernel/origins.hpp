@@ -56,11 +56,14 @@ class Origins {
   Origin origin_of_varying(execution::Warp& warp, Id term, Id why);
   /// The origin of a guard that is not decided in some lanes: of the term that would decide it, or of the leaves that make the lanes differ.
   Origin origin_of_guard(execution::Warp& warp, Id guard, execution::LaneTruths const& truths);
+  /// True if an address takes no variable in shared memory but this one. Checked by KernelFaults.OfOneOfTwoArraysAreNone.
+  [[nodiscard]] bool is_of_array(Id address, std::uint32_t symbol) const;
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
   /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one
   /// summand, which all lanes share, or the guard takes them. Checked by Kernel.ACounterexampleNamesTheBaseThatItNeeds.
-  [[nodiscard]] std::set<std::uint32_t> bases_of(execution::ExecutedAccess const& access) const;
+  [[nodiscard]] std::set<std::uint32_t> bases_of(execution::ExecutedAccess const& access,
+                                                 unsigned bytes) const;
   /// The node of a variable's address; 0 if it has none.
   [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
   /// The leaf that a term is; none if it is a sum or another operation.
@@ -90,6 +93,7 @@ class Origins {
   program::Flow const& flow_;
   execution::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
+  mutable std::unordered_map<Id, bool> alone_{};  ///< of is_of_array
   mutable std::unordered_map<Id, std::pair<Root, std::uint32_t>> roots_{};
   std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
   mutable std::vector<std::uint32_t> marks_{};       ///< by node: the search that saw it last

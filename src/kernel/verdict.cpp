@@ -163,7 +163,7 @@ void Verdicts::take_seen(Seen const& seen, AccessSearch const& search, KernelAcc
 std::vector<std::pair<std::string, std::uint64_t>> Verdicts::needed_bases(
     std::map<std::uint32_t, std::uint64_t> const& bases, AccessSearch const& search) const {
   std::vector<std::pair<std::string, std::uint64_t>> out;
-  for (std::uint32_t const symbol : kernel_.origins.bases_of(search.access))
+  for (std::uint32_t const symbol : kernel_.origins.bases_of(search.access, search.memory.bytes))
     if (auto const at = bases.find(symbol); at != bases.end())
       out.emplace_back(short_name(kernel_.program.symbols[symbol].name), at->second);
   return out;

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace swizproof {
@@ -23,8 +24,10 @@ Json to_json(KernelWorst const& worst) {
   Json out{{"warp", worst.warp}, {"values", Json::object()}, {"lanes", Json::array()}};
   for (auto const& [what, value] : worst.values) out["values"][what] = value;
   for (auto const& [array, address] : worst.bases) out["bases"][array] = address;
-  for (unsigned l = 0; l < warp_lanes; ++l)
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    if ((worst.open >> l & 1) != 0) out["open_lanes"].push_back(l);
     out["lanes"].push_back(worst.lanes.active[l] ? Json(worst.lanes.address[l]) : Json());
+  }
   return out;
 }
 
@@ -220,6 +223,11 @@ std::string bases_of(KernelWorst const& w) {
   return text;
 }
 
+std::string open_lanes_of(KernelWorst const& w) {
+  int const n = std::popcount(w.open);
+  return n == 0 ? "" : fmt::format("; {} lane{} more may take part", n, n == 1 ? "" : "s");
+}
+
 std::string assumed_in_words(std::vector<std::string> const& forms) {
   if (forms.empty()) return {};
   return fmt::format("assumed, not measured, is what these instructions mean: {}", fmt::join(forms, ", "));
@@ -238,7 +246,7 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   std::string values;
   for (auto const& [what, value] : w.values)
     values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
-  values += bases_of(w);
+  values += bases_of(w) + open_lanes_of(w);
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
   constexpr std::size_t most = 100;  // characters; the JSON document has longer ones
   std::string const address = a.address.size() <= most ? "; address: " + a.address : "";

@@ -49,6 +49,8 @@ namespace swizproof {
 /// `; memory starts at 0x7c`, the array's address in that execution, for each array whose address the cost may depend on; else
 /// empty.
 [[nodiscard]] std::string bases_of(KernelWorst const& worst);
+/// `; 24 lanes more may take part`, if the execution is not known of these; else empty.
+[[nodiscard]] std::string open_lanes_of(KernelWorst const& worst);
 
 /// True for an access that is misaligned, or leaves its array.
 [[nodiscard]] bool is_fault(KernelAccess const& access);

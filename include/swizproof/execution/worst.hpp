@@ -18,6 +18,7 @@ struct KernelWorst {
   /// the guard takes them other than as one summand.
   std::vector<std::pair<std::string, std::uint64_t>> bases{};
   WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
+  std::uint32_t open = 0;             ///< lanes that are off in `lanes`, and may take part
 };
 
 }  // namespace swizproof

@@ -792,13 +792,14 @@ class Explain(Answer):
 class KernelWarp(Record):
     """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane.
 
-    `bases` has the addresses of arrays in that execution, where the cost may depend on them.
+    `bases` has the addresses of arrays in that execution, where the cost may depend on them; `open_lanes` are inactive here, and may take part.
     """
 
     warp: int
     values: Dict[str, int]
     lanes: List[Optional[int]]
     bases: Optional[Dict[str, int]] = None
+    open_lanes: Optional[List[int]] = None
 
 
 @record

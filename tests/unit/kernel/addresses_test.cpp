@@ -105,6 +105,45 @@ TEST(KernelAddresses, OfUnknownModifiersHaveNoCost) {
   EXPECT_EQ(one("ld.shared.u32.v2 {%r4, %r5}, [%r2];").instruction->bytes, 8U);
 }
 
+TEST(KernelExecutions, NameTheBasesThatTheirCostDependsOn) {
+  // Halves 66 bytes apart: lanes share a word and a bank as the array starts at a word or behind its half.
+  KernelAccess const half = one(
+      ".shared .align 2 .b8 c[4096]; mov.u32 %r4, c; mad.lo.u32 %r4, %r1, 66, %r4; ld.shared.u16 %r5, [%r4];",
+      {.block = {{32, 1, 1}}, .at_most = 1});
+  ASSERT_TRUE(half.worst);
+  ASSERT_EQ(half.worst->bases.size(), 1U);
+  EXPECT_EQ(half.worst->bases[0].first, "c");
+  EXPECT_EQ(half.worst->bases[0].second % 2, 0U);
+  EXPECT_TRUE(
+      one("shl.b32 %r4, %r1, 7; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];").worst->bases.empty());
+}
+
+TEST(KernelExecutions, NameTheLanesThatAreNotKnown) {
+  // Lanes from 8 on have a condition that is not modelled.
+  KernelAccess const a = one(
+      "setp.lt.u32 %p1, %r1, 8;\n@%p1 bra $X;\nfoo.wrap.u32 %r6, %r1, 10; setp.lt.u32 %p1, %r6, 1024;\n$X:\n"
+      "shl.b32 %r4, %r1, 7; add.u32 %r4, %r4, %r2; @%p1 ld.shared.u32 %r5, [%r4];",
+      {.block = {{32, 1, 1}}});
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.seen, 8U);
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->open, 0xffffff00U);
+  // And those that go around it.
+  KernelAccess const b =
+      one("foo.wrap.u32 %r6, %r1, 10; setp.lt.u32 %p1, %r1, 8; setp.lt.u32 %p2, %r6, 1024; or.pred %p1, %p1, "
+          "%p2;\n"
+          "shl.b32 %r4, %r1, 7; add.u32 %r4, %r4, %r2;\n@!%p1 bra $X;\nld.shared.u32 %r5, [%r4];\n$X:",
+          {.block = {{32, 1, 1}}});
+  ASSERT_TRUE(b.worst);
+  EXPECT_EQ(b.worst->open, 0xffffff00U);
+  // Lanes that are surely off are not among them.
+  EXPECT_EQ(one("setp.lt.u32 %p1, %r1, 8; shl.b32 %r4, %r1, 7; add.u32 %r4, %r4, %r2; @%p1 ld.shared.u32 "
+                "%r5, [%r4];",
+                {.block = {{32, 1, 1}}})
+                .worst->open,
+            0U);
+}
+
 TEST(KernelFaults, OpenBoundsHaveAReason) {
   std::string const load = " ld.shared.u32 %r7, [%r4];", address = "shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, ";
   std::string const dynamic = "mov.u32 %r5, dynamic; " + address + "%r5;" + load;
@@ -122,6 +161,15 @@ TEST(KernelFaults, OpenBoundsHaveAReason) {
             "no proof that the address stays within tile, and no execution was found that leaves it; the "
             "address takes a "
             "parameter: --param NAME=VALUE gives it");
+}
+
+TEST(KernelFaults, OfOneOfTwoArraysAreNone) {
+  KernelAccess const a =
+      one(".shared .align 4 .b8 c[4096]; .shared .align 4 .b8 d[4096]; mov.u32 %r4, c; mov.u32 %r5, d; "
+          "and.b32 %r6, %r1, 1; setp.eq.u32 %p1, %r6, 0; selp.b32 %r4, %r4, %r5, %p1; shl.b32 %r6, %r1, 2; "
+          "add.u32 %r4, %r4, %r6; ld.shared.u32 %r7, [%r4];",
+          {.block = {{32, 1, 1}}});
+  EXPECT_EQ(a.in_bounds, std::nullopt) << a.reason;
 }
 
 TEST(KernelFaults, OfAnExecutionComeBeforeItsCost) {
