@@ -24,7 +24,7 @@ using program::MemoryAccess;
 namespace {
 
 constexpr unsigned attempts = 28;         ///< replays of an access in one warp
-constexpr std::uint64_t seeds = 1000003;  ///< of the replays of one line
+constexpr std::uint64_t seeds = 1000003;  ///< of the replays of one access
 // Styles of inputs: up to 7 they run first iterations; 8 and 9 run any, for the second opinion alone.
 constexpr unsigned witness_style = 7, styles = 10;
 
@@ -66,7 +66,7 @@ Replay Verdicts::run_of(AccessSearch const& search, unsigned warp, std::uint64_t
 }
 
 void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
-  std::uint64_t const line = search.memory.line;
+  std::uint64_t const number = index_of(kernel_, search.memory) + 1;
   fault_ = {};
   bool const open = (!out.in_bounds || !out.aligned) && takes_values(search.access.address);
   for (unsigned const w : std::set<unsigned>{0, out.worst ? out.worst->warp : 0U}) {
@@ -75,7 +75,7 @@ void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAc
       unsigned const style = attempt < styles ? attempt : witness_style;
       bool const shown = (!open || !fault_.text.empty()) && (out.reached || *out.wavefronts <= out.ideal);
       if (style > 0 && style <= witness_style && shown) continue;
-      Replay run = run_of(search, w, line * seeds + attempt, style, trips);
+      Replay run = run_of(search, w, number * seeds + attempt, style, trips);
       replay_once(run, w, search, out);
     }
   }
@@ -84,7 +84,7 @@ void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAc
   auto const values = witness_of(search, cost, w);
   if (values && search.access.exact) {
     Replay::Trips const trips = kernel_.iterations.around(w, search.access.loop);
-    Replay run = run_of(search, w, line, witness_style, trips);
+    Replay run = run_of(search, w, number, witness_style, trips);
     run.give(*values);
     replay_once(run, w, search, out);
   }

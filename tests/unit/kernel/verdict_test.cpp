@@ -104,6 +104,21 @@ TEST(KernelWitness, WhatALaneThatIsOffGivesIsNone) {
   EXPECT_NE(a.verdict, KernelVerdict::refuted);
 }
 
+TEST(KernelWitness, AnAnswerDoesNotDependOnLines) {
+  std::string const swizzled =
+      "mov.u32 %r2, dynamic; shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; shr.u32 %r5, %r4, 5; and.b32 %r5, "
+      "%r5, 28;\n"
+      "xor.b32 %r4, %r4, %r5; ld.shared.u32 %r6, [%r4];";
+  KernelAccess const first = one(swizzled);
+  ASSERT_TRUE(first.worst);
+  for (unsigned lines = 1; lines < 40; ++lines) {
+    KernelAccess const a = one(std::string(lines, '\n') + swizzled);
+    ASSERT_TRUE(a.worst) << lines;
+    EXPECT_EQ(a.worst->bases, first.worst->bases) << lines;
+    EXPECT_EQ(a.worst->lanes.address, first.worst->lanes.address) << lines;
+  }
+}
+
 TEST(KernelRuns, AHeaderThatARunPassesOverLeavesItsRegistersOpen) {
   // After six toggles %r7 is 0 in all lanes; a run that stops after five of them shows nothing.
   KernelAccess const a =
