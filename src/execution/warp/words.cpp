@@ -84,6 +84,14 @@ Lanes Words::compute(Id id, unsigned bits) {
 
 Lanes Words::product(Id id, unsigned bits) {
   Node const n = node(id);
+  for (auto const& [constant, other] : {std::pair{n.a, n.b}, std::pair{n.b, n.a}}) {
+    std::uint64_t const factor = node(constant).value & low_bits(bits);
+    if (node(constant).op != Op::constant) continue;
+    if (factor == 0) return {};
+    // As of a shift, the high bits do not count.
+    return in_.sums.scaled(value(other, bits - static_cast<unsigned>(std::countr_zero(factor))), factor,
+                           bits);
+  }
   Lanes const &a = value(n.a, bits), &b = value(n.b, bits);
   if (a.state == Lanes::State::stuck) return a;
   if (b.state == Lanes::State::stuck) return b;
@@ -389,6 +397,7 @@ Lanes Bitwise::joined(Id id, unsigned bits) {
   if (n.op == Op::bv_and && node(y).op == Op::constant) {
     std::uint64_t const mask = node(y).value;
     unsigned const from = std::min(bits, bit_length(mask));
+    if ((mask & ~in_.facts.of(x).zeros & low_bits(bits)) == 0) return {};  // x & 3 of a multiple of 4
     Lanes const& a = in_.words.value(x, from);
     if (!a.split()) return a;
     return masked(id, a, mask, bits, from);

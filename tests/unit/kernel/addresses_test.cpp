@@ -144,6 +144,37 @@ TEST(KernelExecutions, NameTheLanesThatAreNotKnown) {
             0U);
 }
 
+TEST(KernelAddresses, AProductByAPowerOfTwoIsAShift) {
+  for (std::string const times_32 :
+       {"shl.b32 %r6, %r6, 5;", "mul.lo.u32 %r6, %r6, 32;", "mul.lo.u32 %r6, %r6, 96;"})
+    EXPECT_EQ(one("foo.u32 %r6, %r1; " + times_32 +
+                  " and.b32 %r6, %r6, 31; add.u32 %r4, %r6, %r2; ld.shared.u32 %r5, [%r4];")
+                  .verdict,
+              KernelVerdict::proved)
+        << times_32;
+  // No bit is left of a value that differs by lanes in an unknown way.
+  for (std::string const times_32 : {"shl.b32 %r6, %r6, 5;", "mul.lo.u32 %r6, %r6, 32;"})
+    EXPECT_EQ(one("setp.lt.u32 %p1, %r1, 9; selp.b32 %r6, %r3, %r1, %p1; " + times_32 +
+                  " and.b32 %r6, %r6, 31; add.u32 %r4, %r6, %r2; ld.shared.u32 %r5, [%r4];")
+                  .verdict,
+              KernelVerdict::proved)
+        << times_32;
+}
+
+TEST(KernelAddresses, OfMasksWithoutACommonBitAreZero) {
+  for (std::string const masks :
+       {"and.b32 %r5, %r5, -4; and.b32 %r5, %r5, 3;", "and.b32 %r5, %r5, -4; and.b32 %r5, %r5, %r7;",
+        "and.b32 %r5, %r5, %r8; and.b32 %r5, %r5, %r7;"}) {
+    KernelAccess const a =
+        one("mov.u32 %r7, 3; mov.u32 %r8, -4; ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 "
+            "%rd1, %rd1, %rd2; "
+            "ld.global.u32 %r5, [%rd1]; " +
+            masks + " add.u32 %r4, %r5, %r2; ld.shared.u32 %r6, [%r4];");
+    EXPECT_TRUE(a.reached) << masks;
+    EXPECT_EQ(a.in_bounds, true) << masks;
+  }
+}
+
 TEST(KernelFaults, OpenBoundsHaveAReason) {
   std::string const load = " ld.shared.u32 %r7, [%r4];", address = "shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, ";
   std::string const dynamic = "mov.u32 %r5, dynamic; " + address + "%r5;" + load;
