@@ -86,7 +86,7 @@ void Inductions::forget() {
 }
 
 Lanes Inductions::value(Id id, Phi const& phi, unsigned bits) {
-  // Steps that are multiples of 2^bits leave the low bits alone, in whatever iteration each lane is.
+  // Steps that are multiples of 2^bits leave the low bits alone, in each iteration.
   bool const steps = phi.kind == Phi::Kind::affine || phi.kind == Phi::Kind::drift;
   if (steps && (in_.facts.of(phi.step).zeros & low_bits(bits)) == low_bits(bits))
     return in_.words.value(phi.init, bits);

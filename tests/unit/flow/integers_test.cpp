@@ -102,6 +102,21 @@ TEST(Flags, ReleaseTheirOwnAddressAlone) {
   EXPECT_EQ(fenced("st.release.cta.shared.u32 [%r2+2048], 1;\n"), "unknown");
 }
 
+TEST(Flags, OfAnotherThreadAreNotReleasedAgain) {
+  // Thread 0 stores its element and releases the flag; thread 1 sets it again, relaxed: a thread that reads this acquires nothing of 0.
+  Case const c{
+      load + only_first("$Z", "st.shared.u32 [%r2+2048], 0;\n") + "bar.sync 0;\n" +
+      only_warp(0, "$A",
+                only_first("$F", "st.shared.f32 [%r3], %f1;\nst.release.cta.shared.u32 [%r2+2048], 1;\n") +
+                    "bar.warp.sync -1;\nsetp.ne.u32 %p6, %r1, 1;\n@%p6 bra $G;\n"
+                    "st.relaxed.cta.shared.u32 [%r2+2048], 2;\n$G:\n") +
+      only_warp(1, "$B",
+                "$S: ld.acquire.cta.shared.u32 %r5, [%r2+2048];\nsetp.ne.u32 %p1, %r5, 2;\n@%p1 bra $S;\n"
+                "ld.shared.f32 %f2, [%r2];\n" +
+                    store)};
+  EXPECT_EQ(c.kind(), "race");
+}
+
 TEST(Flags, ThatNobodySetsEndTheSearch) {
   Case const c{
       only_first("$Z", "st.shared.u32 [%r2+2048], 0;\n") + "bar.sync 0;\n" +
