@@ -108,16 +108,8 @@ def lanes_of(example):
     return result
 
 
-def replayed(access, seen, machine, block, steps, tally):
-    """Shows a bound that is called reached: 'seen', 'replayed' or 'lanes' (its lanes cost it); or None."""
-    bound = access["wavefronts"] if access.get("reached") else access.get("seen")
-
-    def shows(s):
-        return s is not None and (s.most == bound if access.get("reached") else s.most >= bound)
-    if shows(seen):
-        return "seen"
-    example = access.get("counterexample") or {}
-    values = example.get("values") or {}
+def given_of(values, machine):
+    """Parameters of a counterexample, by name and offset, and numbers of the block."""
     params, choose = {}, {}
     for name, value in values.items():
         if not isinstance(value, int):
@@ -130,6 +122,19 @@ def replayed(access, seen, machine, block, steps, tally):
             choose[plain] = value
         elif plain.startswith(("ctaid", "nctaid", "tid")):
             choose["%" + plain] = value
+    return params, choose
+
+
+def replayed(access, seen, machine, block, steps, tally):
+    """Shows a bound that is called reached: 'seen', 'replayed' or 'lanes' (its lanes cost it); or None."""
+    bound = access["wavefronts"] if access.get("reached") else access.get("seen")
+
+    def shows(s):
+        return s is not None and (s.most == bound if access.get("reached") else s.most >= bound)
+    if shows(seen):
+        return "seen"
+    example = access.get("counterexample") or {}
+    params, choose = given_of(example.get("values") or {}, machine)
     bases = example.get("bases") or {}
     if params or choose or bases:
         for seed in range(min(4, tally.replays)):
@@ -157,11 +162,18 @@ def replayed(access, seen, machine, block, steps, tally):
     return None
 
 
-def fault_seen(key, what, seen, machine, block, steps, tally):
-    """Whether a run shows an access misaligned or outside: one of those so far, or of more."""
+def fault_seen(access, what, seen, machine, block, steps, tally):
+    """Whether a run shows an access misaligned or outside: one with the values that its reason names, one of those so far, or of more."""
     tally.count[f"{what} claimed"] += 1
     if getattr(seen, what):
         return True
+    key, values = key_of(access), re.search(r", if (.* = \d+)$", access.get("reason") or "")
+    if values:
+        params, choose = given_of({k: int(v) for k, v in re.findall(r"([^ ,]+) = (\d+)", values.group(1))}, machine)
+        for seed in range(4):
+            again = machine.run(block, 177 + seed, steps, params=params, choose=choose).get(key)
+            if again is not None and getattr(again, what):
+                return True
     for seed in range(100, 100 + 4 * tally.replays):
         if seed not in machine.further:
             machine.further[seed] = machine.run(block, seed, 4 * steps)
@@ -173,6 +185,8 @@ def fault_seen(key, what, seen, machine, block, steps, tally):
 
 def beyond_its_array(access, machine):
     """Whether the lanes that a claim names lie behind their static array: a run does not see it if they are in another one."""
+    if ", if " in (access.get("reason") or "") and len(machine.module.variables) > 1:
+        return True
     sizes = [v.size for v in machine.module.variables.values() if v.name.split(".")[-1] == access["address"].split(" ")[0].split(".")[-1]]
     lanes = (access.get("counterexample") or {}).get("lanes") or []
     return len(sizes) == 1 and sizes[0] > 0 and any(lane is not None and lane >= sizes[0] for lane in lanes)
@@ -207,7 +221,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             if s.outside and truth(access.get("in_bounds")):
                 tally.differ("in bounds", path, words, f"{where}: called in bounds, an address outside of every variable was seen")
             for claim, seen_in in (("aligned", "misaligned"), ("in_bounds", "outside")):
-                if access.get(claim) is False and not fault_seen(key_of(access), seen_in, s, machine, block, steps, tally):
+                if access.get(claim) is False and not fault_seen(access, seen_in, s, machine, block, steps, tally):
                     if claim == "in_bounds" and beyond_its_array(access, machine):
                         tally.count["outside claimed: in another array"] += 1
                         continue
