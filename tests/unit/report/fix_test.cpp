@@ -74,10 +74,15 @@ TEST(FixText, SaysWhereRowsAreCountedFrom) {
   fix.region = {{0x400, 0x1400}, {0x2410, 0x3410}};
   fix.padding->starts = {0x400, 0x2400};
   EXPECT_NE(describe(fix, plain).find("counted from 0x400: "), std::string::npos) << "one start serves both";
-  fix.padding->starts = {0x400, 0x2410};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410: "), std::string::npos);
-  fix.padding->starts = {0x400, 0x2410, 0x4410, 0x6420};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410, 0x4410 and 1 more: "), std::string::npos);
+  fix.padding->starts = {0x400, 0x2410}, fix.padding->moves = {0, 0x20};
+  EXPECT_NE(
+      describe(fix, plain).find("counted from 0x400, 0x2410 in each range, which moves by 0x0, 0x20 more: "),
+      std::string::npos)
+      << describe(fix, plain);
+  fix.padding->starts = {0x400, 0x2410, 0x4410, 0x6420}, fix.padding->moves = {0, 0x20, 0x40, 0x60};
+  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410, 0x4410 and 1 more in each range"),
+            std::string::npos)
+      << describe(fix, plain);
   EXPECT_EQ(describe(fix, plain).find("searched"), std::string::npos) << "all paddings were";
   fix.paddings.all = false;
   EXPECT_NE(describe(fix, plain).find("  paddings searched: rows of 4 to 4096 bytes, "), std::string::npos);
