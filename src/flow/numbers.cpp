@@ -20,8 +20,8 @@ double small_number(FlowArray const& array, std::uint64_t element, std::uint64_t
   if (type != 'i' && type != 'u') return (static_cast<double>(x % 33) - 16) / 2;
   std::uint64_t const range =
       set % 2 == 0 ? 200 : std::uint64_t{1} << std::min<std::uint64_t>(array.bits, 32);
-  auto const number = static_cast<double>(x % range);
-  return type == 'i' ? number - static_cast<double>(range / 2) : number;
+  auto const number = static_cast<std::int64_t>(x % range), below = static_cast<std::int64_t>(range >> 1);
+  return static_cast<double>(type == 'i' ? number - below : number);
 }
 
 std::optional<std::uint64_t> bits_of(double value, NameNode const& node) {
