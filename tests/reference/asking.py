@@ -21,6 +21,16 @@ def options_of(description):
     return parser.parse_args()
 
 
+def answered(binary, words):
+    """Exit code and document, of a program or of the Python module."""
+    if binary:
+        done = subprocess.run([binary, *words], capture_output=True, text=True, check=False)
+        return done.returncode, json.loads(done.stdout)
+    from swizproof import _swizproof
+    code, document, _ = _swizproof.answer([word.encode() for word in words])
+    return code, json.loads(document)
+
+
 def ask(binary, *words):
     done = subprocess.run([binary, *words, "--json"], capture_output=True, text=True, check=False)
     expect(done.returncode in (0, 1), words, done.stderr)

@@ -15,7 +15,6 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -25,21 +24,12 @@ except ImportError:
     print("flow.py: not run (numpy is not installed)")
     sys.exit(77)
 
+from asking import answered
 import ptx_interpreter as ptx
 from ptx_interpreter import U
 
 TYPES = {"f16": (2, np.float16), "f32": (4, np.float32), "f64": (8, np.float64), "u8": (1, np.uint8), "i8": (1, np.int8), "u16": (2, np.uint16),
          "i16": (2, np.int16), "u32": (4, np.uint32), "i32": (4, np.int32)}
-
-
-def ask(binary, words):
-    """Exit code and document."""
-    if binary:
-        r = subprocess.run([binary] + words, capture_output=True, text=True, check=False)
-        return r.returncode, json.loads(r.stdout)
-    from swizproof import _swizproof
-    code, document, _ = _swizproof.answer([w.encode() for w in words])
-    return code, json.loads(document)
 
 
 # ---------------------------------------------------------------- concrete execution
@@ -1047,7 +1037,7 @@ def main():
                     words += ["--param", f"{place[name]}={name}:{kind}"]
                 for name, (number, _) in kernel.plain.items():
                     words += ["--param", f"{place[name]}={number}"]
-                return ask(options.binary, words)
+                return answered(options.binary, words)
 
             code, document = asked(text)
             if code != 0:

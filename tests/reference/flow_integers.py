@@ -7,13 +7,13 @@ an element of the result. Here each chain is computed as PTX defines it, on all 
 if there are differences. --binary PATH asks a program in place of the Python module; --keep DIR keeps the kernels of differences there.
 """
 import argparse
-import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import tempfile
+
+from asking import answered
 
 HEAD = """.version 9.0
 .target sm_90a
@@ -32,15 +32,6 @@ def mask(bits):
 
 def signed(x, bits):
     return (x & mask(bits)) - ((x >> (bits - 1) & 1) << bits)
-
-
-def ask(binary, words):
-    if binary:
-        r = subprocess.run([binary] + words, capture_output=True, text=True, check=False)
-        return r.returncode, json.loads(r.stdout)
-    from swizproof import _swizproof
-    code, document, _ = _swizproof.answer([w.encode() for w in words])
-    return code, json.loads(document)
 
 
 class Chain:
@@ -186,7 +177,7 @@ def main():
             text, kind, kind_out, chain, size, out = case(rng)
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
-            code, document = ask(options.binary, ["flow", path, "--block", "4", "--param", f"0=c:{kind_out}[4]", "--param",
+            code, document = answered(options.binary, ["flow", path, "--block", "4", "--param", f"0=c:{kind_out}[4]", "--param",
                                                   f"1=a:{kind}[4]", "--expect", "c[i] = a[i]", "--json"])
             answer = {0: "proved", 1: "refuted", 3: "unknown"}.get(code, f"exit {code}")
             truth = right(chain, kind, size, out, rng)

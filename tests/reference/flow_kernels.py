@@ -4,9 +4,9 @@ import collections
 import json
 import os
 import random
-import subprocess
 import tempfile
 
+from asking import answered
 from flow_orders import ALL, HALF, ONE, Op, TooMany
 
 # ---------------------------------------------------------------- PTX
@@ -231,16 +231,6 @@ def permutation(rng):
     return rng.choice(["own", "reverse", "xor"])
 
 
-def ask(binary, words):
-    """Exit code and document."""
-    if binary:
-        r = subprocess.run([binary] + words, capture_output=True, text=True, check=False)
-        return r.returncode, json.loads(r.stdout)
-    from swizproof import _swizproof
-    code, document, _ = _swizproof.answer([w.encode() for w in words])
-    return code, json.loads(document)
-
-
 def question(options, folder, name, kernel, text, every):
     """The answer of the command: exit code and document."""
     path = os.path.join(folder, name)
@@ -251,7 +241,7 @@ def question(options, folder, name, kernel, text, every):
         words += ["--param", f"{array}={array}:u32[{size}]"]
     words += ["--every-element"] if every else []
     words += ["--same-values"] if kernel.same_values else []
-    answer = ask(options.binary, words)
+    answer = answered(options.binary, words)
     os.remove(path)
     return answer
 
