@@ -105,7 +105,7 @@ Bits KnownBits::compute(Id id) {
 }
 
 Bits KnownBits::variable(Id id, Node const& n) {
-  Leaf const& l = kernel_.execution.leaves[n.value];
+  Leaf const l = kernel_.execution.leaves[n.value];  // there are more of them behind a value
   if (l.kind == Leaf::Kind::exit) return of(l.args[0]);
   if (l.kind == Leaf::Kind::shuffle) return is_followed(id) ? of(l.args[0]) : plain(id);
   if (l.kind != Leaf::Kind::phi) return plain(id);
