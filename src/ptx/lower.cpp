@@ -96,6 +96,8 @@ void dispatch(Steps& steps, Instruction const& i) {
   if (op.has("async") && (name == "st" || name == "red")) return store_async(steps, i);
   if (op.type.kind == 'p' && logic_of_predicates(steps, i)) return;
   if (op.type.integer() && arithmetic(steps, i)) return;
+  if ((op.type.integer() || name == "prmt") && arithmetic_of_bits(steps, i)) return;
+  if (name == "set" && set_word(steps, i)) return;
   if (depends_on_operands_alone(name)) return steps.opaque(i);
   if (name == "st" || name == "red") return;
   if (name == "bar" || name == "barrier" || name == "membar" || name == "fence" || name == "prefetch" ||
