@@ -16,6 +16,8 @@
 
 namespace swizproof {
 
+/// Greatest alignment that addresses have: a larger one is of the distance from the first address, 0x400. Of `.align 4096` an H100 gives 0x1400.
+inline constexpr std::uint32_t most_shared_alignment = 1024;
 /// Least alignment of dynamic shared memory, bytes.
 inline constexpr std::uint64_t dynamic_alignment = 16;
 
