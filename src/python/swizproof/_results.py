@@ -792,7 +792,8 @@ class KernelFunction(Record):
 
 @record
 class KernelAccess(Record):
-    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS."""
+    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `on_bases`: the answer
+    rests on the addresses that a device gives arrays (H18)."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -817,6 +818,7 @@ class KernelAccess(Record):
     aligned: Optional[bool] = None
     in_bounds: Optional[bool] = None
     bounds_reason: Optional[str] = None
+    on_bases: bool = False
     function: Optional[KernelFunction] = None
 
 
@@ -858,6 +860,7 @@ class KernelOperand(Record):
     executed: bool = True
     array: Optional[str] = None
     base: Optional[int] = None
+    on_bases: bool = False
     values: Optional[Dict[str, int]] = None
 
 
