@@ -148,9 +148,12 @@ class AccessDecision {
     }
     DecidedAccess on{plain, into.symbol};
     decide_cost(search, on);
-    if (on.waits || (on.access.verdict == out.verdict && on.access.wavefronts == out.wavefronts &&
-                     on.access.aligned == out.aligned))
+    if (on.waits) return;
+    if (on.access.verdict == out.verdict && on.access.wavefronts == out.wavefronts &&
+        on.access.aligned == out.aligned) {
+      out.worst = on.access.worst, out.reached = on.access.reached, out.seen = on.access.seen;
       return;
+    }
     if (!on.access.in_bounds)
       on.access.in_bounds = out.in_bounds, on.access.bounds_reason = out.bounds_reason;
     on.access.on_bases = true;

@@ -644,8 +644,7 @@ class Eval(Answer):
 
 @record
 class Descriptor(Answer):
-    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads. The fields are those of the
-    first of `solutions`."""
+    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads. Its fields are those of `solutions[0]`."""
 
     verdict: str
     layout: Optional[str]
@@ -792,8 +791,7 @@ class KernelFunction(Record):
 
 @record
 class KernelAccess(Record):
-    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `on_bases`: the answer
-    rests on the addresses that a device gives arrays (H18)."""
+    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the SASS. `on_bases`: it rests on H18."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -836,8 +834,7 @@ class KernelFix(Record):
 
 @record
 class KernelOperand(Record):
-    """A descriptor of wgmma or tcgen05, or an address of a bulk copy: `needed` bytes must divide the start of the swizzle pattern, or the address; `guaranteed`
-    bytes do. `base` of `array` refutes it, with these values of parameters."""
+    """A descriptor, or an address of a bulk copy: `needed` bytes must divide its pattern's start or the address, `guaranteed` do; `base` of `array` refutes it."""
 
     file: Optional[str] = None
     line: Optional[int] = None
