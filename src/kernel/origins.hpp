@@ -46,7 +46,7 @@ class Origins {
   /// a thread's own memory.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
 
-  /// Goes on from a term to its operands but for conditions, and through loops to first values.
+  /// Goes on from a term to its operands but for conditions, through loops to first values, and through shuffles to what a lane gives.
   void add_summands(Id id, Walk& walk) const;
 
   /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes

@@ -343,6 +343,75 @@ TEST(KernelOperand, Loops) {
                {loop("64", "%r5", copy), unknown, 64}});
 }
 
+/// wgmma of the descriptor whose lower word is in %r12, with the mode of 128 bytes.
+std::string wgmma_of_word() {
+  return " mov.b64 %rd3, {%r12, 1073741888};\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+         "{%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, 1, 1, 1, 0;";
+}
+/// The lower word of a descriptor at the address in `array`, which all lanes have of lane 0.
+std::string shuffled_word(std::string const& array, std::string const& mask = "-1") {
+  return "shr.u32 %r11, " + array + ", 4; and.b32 %r11, %r11, 16383; shfl.sync.idx.b32 %r12, %r11, 0, 31, " +
+         mask + ";";
+}
+
+TEST(KernelOperand, ShufflesOfADescriptor) {
+  std::string const lanes = "shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;", odd = "add.u32 %r10, %r2, %r1;";
+  expect_rows({{shuffled_word("%r2") + wgmma_of_word(), proved, 1024},
+               {lanes + shuffled_word("%r10") + wgmma_of_word(), proved, 1024},
+               // The low bits that are lost are those of lane 0, which are not followed.
+               {odd + shuffled_word("%r10") + wgmma_of_word(), unknown, {}},
+               // Lane 0 does not execute it.
+               {"setp.eq.u32 %p1, %r1, 0; @%p1 bra END; " + shuffled_word("%r2") + wgmma_of_word() + "END:",
+                unknown,
+                {}}});
+}
+
+TEST(KernelOperand, ACounterOfALoopIsAStage) {
+  auto const loop = [](std::string const& last, std::string const& bits) {
+    return shuffled_word("%r2") + "mov.u32 %r13, %r12; mov.u32 %r8, 0; LOOP: shl.b32 %r9, %r8, " + bits +
+           "; add.u32 %r12, %r13, %r9;" + wgmma_of_word() + "add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " +
+           last + "; @%p1 bra LOOP;";
+  };
+  EXPECT_EQ(one(loop("4", "10")).verdict, proved) << one(loop("4", "10")).reason;
+  EXPECT_EQ(one(loop("2", "14")).verdict, unknown);  // bit 14 is added
+  EXPECT_EQ(one(loop("%r5", "10")).verdict, unknown);
+}
+
+TEST(KernelOperand, ARingOfStages) {
+  // A persistent loop around that over k, whose numbers of iterations are data. Two stages are taken in each iteration.
+  auto const ring = [](std::string const& first, std::string const& last, std::string const& test) {
+    auto const step = [&](std::string const& at) {
+      return "add.u32 %r9, " + at + ", 1; setp." + test + " %p1, " + at + ", " + last +
+             "; selp.b32 %r8, 0, %r9, %p1;";
+    };
+    std::string const use = "shl.b32 %r9, %r8, 10; add.u32 %r12, %r13, %r9;" + wgmma_of_word();
+    return shuffled_word("%r2") + "mov.u32 %r13, %r12; mov.u32 %r8, " + first +
+           "; ld.global.u32 %r15, [%rd1]; ld.global.u32 %r16, [%rd1+4]; mov.u32 %r17, 0;\n"
+           "OUTER: mov.u32 %r18, 0; INNER: " +
+           use + step("%r8") + step("%r8") +
+           "add.u32 %r18, %r18, 2; setp.lt.u32 %p2, %r18, %r15; @%p2 bra INNER;\n"
+           "add.u32 %r17, %r17, 1; setp.lt.u32 %p2, %r17, %r16; @%p2 bra OUTER;";
+  };
+  EXPECT_EQ(one(ring("0", "4", "eq.u32")).verdict, proved) << one(ring("0", "4", "eq.u32")).reason;
+  EXPECT_EQ(one(ring("0", "3", "gt.u32")).verdict, proved) << one(ring("0", "3", "gt.u32")).reason;
+  EXPECT_EQ(one(ring("0", "3", "gt.s32")).verdict, proved) << one(ring("0", "3", "gt.s32")).reason;
+  EXPECT_EQ(one(ring("5", "4", "eq.u32")).verdict, unknown);    // 4 is never reached
+  EXPECT_EQ(one(ring("%r5", "4", "eq.u32")).verdict, unknown);  // n may be 5
+}
+
+TEST(KernelOperand, AComparisonBoundsAStage) {
+  auto const stage = [](std::string const& choice) {
+    return one(shuffled_word("%r2") + choice + " shl.b32 %r9, %r8, 10; add.u32 %r12, %r12, %r9;" +
+               wgmma_of_word())
+        .verdict;
+  };
+  EXPECT_EQ(stage("setp.lt.u32 %p1, %r5, 4; selp.b32 %r8, %r5, 0, %p1;"), proved);
+  EXPECT_EQ(stage("setp.lt.s32 %p1, %r5, 4; selp.b32 %r8, %r5, 0, %p1;"), unknown);  // n may be negative
+  EXPECT_EQ(stage("add.u32 %r9, %r5, 1; setp.lt.u32 %p1, %r9, 5; selp.b32 %r8, %r9, 0, %p1;"), proved);
+  EXPECT_EQ(stage("add.u32 %r9, %r5, 1; setp.lt.u32 %p1, %r9, 5; selp.b32 %r8, %r5, 0, %p1;"),
+            unknown);  // -1
+}
+
 TEST(KernelOperand, OtherMemory) {
   KernelOperand const mapped = operands_of("mapa.shared::cluster.u32 %r10, %r2, 1;" + bulk_at("")).at(0);
   EXPECT_EQ(mapped.verdict, unknown);
