@@ -151,7 +151,9 @@ class AccessDecision {
     if (on.waits) return;
     if (on.access.verdict == out.verdict && on.access.wavefronts == out.wavefronts &&
         on.access.aligned == out.aligned) {
-      out.worst = on.access.worst, out.reached = on.access.reached, out.seen = on.access.seen;
+      bool const shows_a_base = out.worst && !out.worst->bases.empty();
+      if (shows_a_base)
+        out.worst = on.access.worst, out.reached = on.access.reached, out.seen = on.access.seen;
       return;
     }
     if (!on.access.in_bounds)
