@@ -5,6 +5,8 @@
 #include "operand_runs.hpp"
 #include "operand_start.hpp"
 
+#include <swizproof/hardware/tile_base.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +59,6 @@ struct Pattern {
   std::uint64_t bytes = 0;  ///< 0: none
   std::uint64_t row = 0;
   std::uint64_t shift = 0;        ///< where it begins, modulo `bytes`
-  bool anywhere = false;          ///< the address may be in any row
   std::uint64_t least_bytes = 0;  ///< period of the swizzle itself
 };
 
@@ -69,8 +70,8 @@ Pattern pattern_of(MatrixDescriptor const& d) {
   std::uint64_t const own = std::uint64_t{8} * mode.shape.row_bytes;
   std::uint64_t const least = mode.swizzle.period();
   if (d.base_offset != 0)
-    return {base_period, mode.shape.row_bytes, std::uint64_t{128} * d.base_offset, false, least};
-  return {own, mode.shape.row_bytes, 0, false, least};
+    return {base_period, mode.shape.row_bytes, std::uint64_t{128} * d.base_offset, least};
+  return {own, mode.shape.row_bytes, 0, least};
 }
 
 /// One operand of one kernel.
@@ -102,21 +103,20 @@ class OperandDecision {
     return true;
   }
 
+  /// Decides on all bases that PTX permits, and where the answer depends on them, on that which a device gives.
   void decide() {
-    for (warp_ = 0; warp_ < kernel_.warps.count(); ++warp_) {
-      cases_ = 0, doubts_ = 0;
-      solve({.warp = warp_}, 0);
+    decide_on(std::nullopt);
+    if (out_.verdict == KernelVerdict::proved || symbol_ == ~0U || kernel_.options.any_base) return;
+    KernelOperand const any = out_;
+    if (auto const& placed = kernel_.program.symbols[symbol_].placed) {
+      out_.base = std::nullopt, out_.values.clear(), out_.reason.clear();
+      found_ = {}, on_bases_ = true;
+      decide_on(*placed % base_period);
+      out_.on_bases = out_.verdict != any.verdict || out_.guaranteed != any.guaranteed;
+      if (!out_.on_bases) out_ = any;
+    } else if (any.base) {
+      settle(KernelVerdict::unknown, any.reason + "; where it lies is not known");
     }
-    out_.executed = any_;
-    if (!any_)
-      settle(KernelVerdict::proved, "no lane executes it");
-    else if (refuted_)
-      settle(KernelVerdict::refuted, reason_);
-    else if (!unknown_.empty())
-      settle(KernelVerdict::unknown, unknown_);
-    else
-      settle(KernelVerdict::proved, out_.reason);
-    if (any_ && measured_) out_.guaranteed = static_cast<unsigned>(guaranteed_);
   }
 
   /// The tile of this descriptor starts where an address points to, but for what changes with stages.
@@ -125,19 +125,12 @@ class OperandDecision {
     return symbol_ != ~0U && symbol_ == destination.symbol_ && pattern_.bytes != 0 && here && there &&
            *here >= *there && *here - *there < pattern_.row;
   }
-  /// The destination of a copy is read by this descriptor.
-  void is_read_by(OperandDecision const& descriptor) {
-    if (pattern_.bytes >= descriptor.pattern_.bytes) return;
-    pattern_ = descriptor.pattern_;
-    pattern_.anywhere = true;
-    out_.needed = std::max(operand_.unit, static_cast<unsigned>(pattern_.bytes));
-    guaranteed_ = out_.needed;
-    KernelOperand const& d = descriptor.out_;
-    out_.reason =
-        fmt::format("{} at {} reads it under {}", d.what,
-                    d.file.empty() ? fmt::format("{} {}", d.sass ? "SASS" : "PTX", d.ptx_line)
-                                   : fmt::format("{}:{}", d.file.substr(d.file.rfind('/') + 1), d.line),
-                    d.descriptor->operand_mode().name);
+  /// The tile of this descriptor is written by TMA, which swizzles addresses, too: it may start anywhere. A base offset moves
+  /// what is read, and nothing that is written.
+  void is_written_by_tma() {
+    if (pattern_.bytes == 0 || out_.descriptor->base_offset != 0) return;
+    pattern_ = {};
+    need(base_unit({.descriptor = true}));
   }
   [[nodiscard]] bool is_descriptor() const { return operand_.is_descriptor(); }
   [[nodiscard]] bool is_tensor_destination() const {
@@ -145,17 +138,53 @@ class OperandDecision {
   }
 
  private:
+  /// Findings of all cases.
+  struct Found {
+    std::size_t cases = 0;
+    unsigned doubts = 0;  ///< cases that are wrong, of which no execution was found
+    bool any = false, refuted = false, measured = true;
+    std::string unknown{}, reason{};
+    std::uint64_t guaranteed = ~std::uint64_t{0};
+    /// Bytes from the start of the pattern to that of the operand, with the first base.
+    std::map<std::vector<std::uint64_t>, std::pair<std::uint64_t, std::optional<std::uint64_t>>> first{};
+  };
+
+  /// Decides on one base modulo 1024, or on all.
+  void decide_on(std::optional<std::uint64_t> base) {
+    found_.guaranteed = out_.needed;
+    for (warp_ = 0; warp_ < kernel_.warps.count(); ++warp_) {
+      found_.cases = 0, found_.doubts = 0;
+      reference_ = on_bases_;  // where the tile begins in the pattern if its array is at a multiple of 1024
+      if (reference_) solve({warp_, {}, 0}, 0);
+      reference_ = false;
+      solve({warp_, {}, base}, 0);
+    }
+    out_.executed = found_.any;
+    if (!found_.any)
+      settle(KernelVerdict::proved, "no lane executes it");
+    else if (found_.refuted)
+      settle(KernelVerdict::refuted, found_.reason);
+    else if (!found_.unknown.empty())
+      settle(KernelVerdict::unknown, found_.unknown);
+    else
+      settle(KernelVerdict::proved, "");
+    if (found_.any && found_.measured) out_.guaranteed = static_cast<unsigned>(found_.guaranteed);
+  }
+  void need(std::uint64_t bytes) {
+    out_.needed = static_cast<unsigned>(std::max<std::uint64_t>(operand_.unit, bytes));
+  }
+
   bool settle(KernelVerdict verdict, std::string reason) {
     out_.verdict = verdict;
     out_.reason = std::move(reason);
     return false;
   }
   void unknown(std::string reason) {
-    if (unknown_.empty()) unknown_ = std::move(reason);
+    if (found_.unknown.empty()) found_.unknown = std::move(reason);
   }
   /// The address is not known, or not the same in all lanes.
   void lost(std::string reason) {
-    measured_ = false;
+    found_.measured = false;
     unknown(std::move(reason));
   }
   [[nodiscard]] Node const& node(Id id) const { return kernel_.execution.terms.nodes()[id]; }
@@ -194,8 +223,7 @@ class OperandDecision {
     if (decoded.leading_is_address)
       return settle(KernelVerdict::unknown, "its leading byte offset is an address (bit 52): not modelled");
     pattern_ = pattern_of(decoded.descriptor);
-    out_.needed = std::max(operand_.unit, static_cast<unsigned>(pattern_.bytes));
-    guaranteed_ = out_.needed;
+    need(base_unit({.descriptor = true, .offsets = std::max<std::uint64_t>(pattern_.bytes, 1)}));
     return true;
   }
 
@@ -244,7 +272,8 @@ class OperandDecision {
   }
   void solve(OperandCase const& one, unsigned depth) {
     if (kernel_.out_of_steps()) return lost("the limit of steps for one kernel");
-    if (++cases_ > most_operand_cases) return lost(fmt::format("more than {} cases", most_operand_cases));
+    if (++found_.cases > most_operand_cases)
+      return lost(fmt::format("more than {} cases", most_operand_cases));
     Warp &warp = runs_.under(one), &clean = kernel_.warps.plain(warp_);
     auto const steps = [&] { return warp.steps() + (&warp == &clean ? 0 : clean.steps()); };
     std::uint64_t const before = steps();
@@ -255,7 +284,7 @@ class OperandDecision {
     Lanes const v = measured(warp, active, address);
     kernel_.warps.add_steps(steps() - before);
     if (v.state == Lanes::State::varying) {
-      any_ = true;
+      found_.any = true;
       Origin const from = kernel_.origins.origin_of_varying(warp, done_.address, v.why);
       return lost("the address depends on " + kernel_.origins.text_of(from.leaf));
     }
@@ -278,7 +307,7 @@ class OperandDecision {
       moves += s;
     }
     if (moves != 0 && runs_.depends_on_base(done_.guard)) return all_bases(one, depth);
-    any_ = true;
+    found_.any = true;
     if (is_descriptor() && !address.one) return lost("the lanes of a warp have different descriptors");
     check_invalid(one, active);
     std::map<std::uint64_t, std::uint32_t> lanes;  // of each address modulo 1024
@@ -314,7 +343,7 @@ class OperandDecision {
   void split(Warp& warp, OperandCase const& one, Request const& request, unsigned depth) {
     Request const wanted = request;  // of a warp that is changed below
     auto const give_up = [&] {
-      any_ = true;
+      found_.any = true;
       Origin const from = wanted.atom == 0 ? Origin{} : kernel_.origins.origin(wanted.atom);
       lost(from.leaf != 0 ? "the address depends on " + kernel_.origins.text_of(from.leaf)
                           : (wanted.reason.empty() ? "a value is not followed" : wanted.reason));
@@ -327,7 +356,7 @@ class OperandDecision {
         counter = id;
     // A part that moves with the base must not be taken for another case.
     if (counter == 0 && pattern_.bytes != 0 && wanted.atom != 0 && runs_.depends_on_base(wanted.atom))
-      return any_ = true, lost("how the address depends on the base is not followed");
+      return found_.any = true, lost("how the address depends on the base is not followed");
     std::vector<Assumption> values;
     if (counter != 0) {
       for (std::uint64_t k = 0; k < kernel_.iterations.count(warp_, counter); ++k)
@@ -357,7 +386,7 @@ class OperandDecision {
 
   void check_invalid(OperandCase const& one, std::uint32_t active) {
     if (!invalid_.empty()) violated(one, active, invalid_);
-    if (done_.size == 0 || refuted_) return;
+    if (done_.size == 0 || found_.refuted) return;
     Lanes const size = runs_.under(one).value(done_.size, 4);  // what is not constant is not checked
     if (!size.pure()) return;
     std::uint32_t odd = 0;
@@ -368,13 +397,14 @@ class OperandDecision {
 
   [[nodiscard]] std::string if_base(std::optional<std::uint64_t> base) const {
     if (!base || base_ == 0) return {};
-    return fmt::format(" if the base of {} is {}; its .align is {}", out_.array, *base, align_);
+    return on_bases_ ? fmt::format(" with {} at {:#x}", out_.array, *kernel_.program.symbols[symbol_].placed)
+                     : fmt::format(" if the base of {} is {}; its .align is {}", out_.array, *base, align_);
   }
 
   /// An address modulo 1024 in one case, in the lanes that have it.
   void check(OperandCase const& one, std::uint32_t lanes, std::uint64_t x) {
-    if (x % operand_.unit != 0) {
-      guaranteed_ = std::min<std::uint64_t>(guaranteed_, std::uint64_t{1} << std::countr_zero(x));
+    if (x % operand_.unit != 0 && !reference_) {
+      found_.guaranteed = std::min<std::uint64_t>(found_.guaranteed, std::uint64_t{1} << std::countr_zero(x));
       return violated(
           one, lanes,
           fmt::format("the address is not a multiple of {} bytes{}", operand_.unit, if_base(one.base)));
@@ -383,33 +413,36 @@ class OperandDecision {
     std::uint64_t const within = x - pattern_.shift & (pattern_.bytes - 1);
     std::vector<std::uint64_t> key{warp_, lanes};
     for (Assumption const& a : one.assumptions) key.insert(key.end(), {a.atom, a.bits, a.value});
-    auto const [at, fresh] = first_.try_emplace(std::move(key), within, one.base);
+    auto const [at, fresh] = found_.first.try_emplace(std::move(key), within, one.base);
     auto const [first, first_base] = at->second;
+    if (reference_) return;
+    if (on_bases_ && (first - within) % pattern_.least_bytes != 0)
+      return unknown(fmt::format("the swizzle pattern starts {} bytes from a multiple of {}{}",
+                                 first - within & (pattern_.bytes - 1), pattern_.bytes, if_base(one.base)));
     if (first != within)
-      guaranteed_ = std::min(guaranteed_, std::uint64_t{1} << std::countr_zero(first ^ within));
+      found_.guaranteed = std::min(found_.guaranteed, std::uint64_t{1} << std::countr_zero(first ^ within));
     // Neither where the pattern begins in the array depends on the base, nor the row that the operand starts in: the base moves
     // no start to another row.
     if (first / pattern_.row != within / pattern_.row) {
       auto const wrong = within / pattern_.row != 0 ? one.base : first_base;
       std::string moved = fmt::format("the swizzle pattern does not start at a multiple of {} bytes{}",
                                       pattern_.bytes, if_base(wrong));
-      if (!out_.reason.empty()) moved += "; " + out_.reason;
       if ((first - within) % pattern_.least_bytes == 0) return unknown(moved);
       return violated({one.warp, one.assumptions, wrong}, lanes, moved);
     }
-    if (!pattern_.anywhere && within >= pattern_.row)
+    if (within >= pattern_.row)
       unknown(fmt::format("it starts in row {} of a swizzle pattern of {} bytes; base offset {} is of row 0",
                           within / pattern_.row, pattern_.bytes, out_.descriptor->base_offset));
   }
 
   /// The operand is wrong in this case, in these lanes: refuted if one of them executes it.
   void violated(OperandCase const& one, std::uint32_t lanes, std::string const& reason) {
-    if (refuted_ || doubts_ == most_doubts) return;
+    if (found_.refuted || found_.doubts == most_doubts || reference_) return;
     if (!runs_.exist(one, lanes, bases()))
-      return ++doubts_, unknown("no execution was found in which " + reason);
-    refuted_ = true;
-    reason_ = reason;
-    out_.base = one.base;
+      return ++found_.doubts, unknown("no execution was found in which " + reason);
+    found_.refuted = true;
+    found_.reason = reason;
+    out_.base = on_bases_ ? kernel_.program.symbols[symbol_].placed : one.base;
     out_.values = runs_.values();
     for (Assumption const& a : one.assumptions)
       out_.values.emplace_back(text_of_term(kernel_.program, kernel_.execution, a.atom), a.value);
@@ -426,13 +459,10 @@ class OperandDecision {
   OperandRuns runs_;
   Pattern pattern_{};
   unsigned warp_ = 0;
-  std::size_t cases_ = 0;
-  unsigned doubts_ = 0;  ///< cases that are wrong, of which no execution was found
-  bool any_ = false, refuted_ = false, measured_ = true;
-  std::string invalid_{}, unknown_{}, reason_{};
-  std::uint64_t guaranteed_ = operand_.unit;
-  /// Bytes from the start of the pattern to that of the operand, with the first base.
-  std::map<std::vector<std::uint64_t>, std::pair<std::uint64_t, std::optional<std::uint64_t>>> first_{};
+  std::string invalid_{};
+  bool reference_ = false;
+  bool on_bases_ = false;  ///< decides on the base that a device gives
+  Found found_{};
 };
 
 }  // namespace
@@ -455,10 +485,12 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
   for (std::size_t i = 0; i < all.size(); ++i)
     if (auto one = std::make_unique<OperandDecision>(kernel, i, all[i]); one->prepare(known))
       open.push_back(std::move(one));
+  std::vector<OperandDecision*> written;
   for (auto const& to : open)
     if (to->is_tensor_destination())
       for (auto const& from : open)
-        if (from->is_descriptor() && from->reads_from(*to)) to->is_read_by(*from);
+        if (from->is_descriptor() && from->reads_from(*to)) written.push_back(from.get());
+  for (OperandDecision* const one : written) one->is_written_by_tma();
   for (auto const& one : open) one->decide();
   return all;
 }

@@ -233,6 +233,15 @@ std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
   return leaves;
 }
 
+std::vector<Id> Origins::arrays_of(std::vector<Id> terms) const {
+  std::vector<Id> all = leaves_of(std::move(terms));
+  std::erase_if(all, [&](Id id) {
+    Leaf const& l = *leaf_at(id);
+    return l.kind != Leaf::Kind::symbol || program_.symbols[l.extra].space != program::Space::shared;
+  });
+  return all;
+}
+
 Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned depth) const {
   constexpr unsigned deepest = 12;  // terms; a variable below them counts as one that is not a summand
   Node const& n = execution_.terms.nodes()[id];

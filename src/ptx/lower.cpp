@@ -11,15 +11,14 @@
 
 namespace swizproof::ptx {
 
-namespace {
-
-constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
-
-/// Functions of CUDA's run-time system, which the compiler calls.
 bool is_harmless(std::string_view function) {
   static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
   return std::find(std::begin(harmless), std::end(harmless), function) != std::end(harmless);
 }
+
+namespace {
+
+constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
 
 /// True of what makes a generic address of shared memory, and of calls that may return one.
 bool may_make_generic(Instruction const& i) {

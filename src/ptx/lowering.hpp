@@ -67,6 +67,8 @@ class Steps {
   std::optional<std::uint32_t> carry_{};
 };
 
+/// True for functions of CUDA's run-time system that the compiler calls: they have no shared memory.
+[[nodiscard]] bool is_harmless(std::string_view function);
 /// Function of this name; null if the module has none.
 [[nodiscard]] Function const* function_named(Module const& module, std::string_view name);
 

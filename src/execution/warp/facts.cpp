@@ -1,5 +1,7 @@
 #include "facts.hpp"
 
+#include <swizproof/hardware/shared_arrays.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -138,7 +140,10 @@ Facts TermFacts::of_leaf(Id id, Facts f) {
     case Leaf::Kind::special:
       return is_uniform(l) ? f : of_special(static_cast<Special>(l.extra), f);
     case Leaf::Kind::symbol:
-      f.zeros |= program_.symbols[l.extra].align - 1;
+      f.zeros |=
+          (program_.language == "SASS" ? program_.symbols[l.extra].align
+                                       : std::min(program_.symbols[l.extra].align, most_shared_alignment)) -
+          1;
       return f;
     case Leaf::Kind::exit:
       return of(l.args[0]);

@@ -12,6 +12,7 @@ namespace {
 /// Operands of a kernel with `tile`, 64 KiB at a multiple of 1024, `loose`, as much at a multiple of 16, and `odd` at one of 8.
 std::vector<KernelOperand> operands_of(std::string const& body, KernelOptions options = {}) {
   if (!options.block) options.block = {128, 1, 1};
+  options.any_base = true;  // those that a device gives: bases_test.cpp
   ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_100a\n.address_size 64\n.shared .align 1024 .b8 tile[65536];\n"
       ".extern .shared .align 16 .b8 loose[];\n.shared .align 8 .b8 odd[64];\n.shared .align 256 .b8 "
@@ -262,33 +263,30 @@ TEST(KernelOperand, CopiesOfTensors) {
   EXPECT_EQ(im2col[1].verdict, refuted);
 }
 
+// TMA and wgmma swizzle addresses: what one writes the other reads right from every multiple of 128.
 TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
-  auto const both = [](std::string const& array, std::string const& behind) {
+  auto const both = [](std::string const& array, std::string const& behind,
+                       std::string const& bits = "0x4000004000010000") {
     return operands_of(tensor_at("add.u32 %r10, " + array + ", " + behind + ";") +
-                       wgmma_at("mov.u32 %r10, " + array + ";", "0x4000004000010000", "2"))
-        .at(0);
+                       wgmma_at("mov.u32 %r10, " + array + ";", bits, "2"));
   };
-  KernelOperand const read = both("%r6", "0");
-  EXPECT_EQ(read.needed, 1024U);
-  EXPECT_EQ(read.verdict, refuted);
-  EXPECT_EQ(read.base, 256U);
-  EXPECT_NE(read.reason.find("descriptor B at PTX"), std::string::npos);
-  EXPECT_NE(read.reason.find("reads it under 128B"), std::string::npos);
-  KernelOperand const behind =
-      operands_of(tensor_at("mov.u32 %r10, %r6;") + wgmma_at("add.u32 %r10, %r6, 4096;")).at(0);
-  EXPECT_EQ(behind.needed, 128U);
-  KernelOperand const other = both("%r6", "4096");  // another tile of the array
-  EXPECT_EQ(other.needed, 128U);
-  EXPECT_EQ(other.verdict, proved) << other.reason;
-  // Bases move it by 128 bytes, by a division that is not followed.
-  EXPECT_EQ(operands_of("add.u32 %r8, %r3, 127; div.u32 %r8, %r8, 128; mul.lo.u32 %r8, %r8, 128;" +
-                        tensor_at("mov.u32 %r10, %r8;") + wgmma_at("mov.u32 %r10, %r8;"))
-                .at(0)
-                .verdict,
-            unknown);
-  KernelOperand const fine = both("%r2", "0");
-  EXPECT_EQ(fine.needed, 1024U);
-  EXPECT_EQ(fine.verdict, proved) << fine.reason;
+  auto const read = both("%r6", "0");  // destination, mbarrier, descriptor
+  EXPECT_EQ(read[0].needed, 128U);
+  EXPECT_EQ(read[0].verdict, proved) << read[0].reason;
+  EXPECT_EQ(read[2].needed, 16U);
+  EXPECT_EQ(read[2].verdict, proved) << read[2].reason;
+  auto const other = both("%r6", "4096");  // another tile of the array
+  EXPECT_EQ(other[0].verdict, proved) << other[0].reason;
+  EXPECT_EQ(other[2].needed, 1024U);
+  EXPECT_EQ(other[2].verdict, refuted);
+  EXPECT_EQ(other[2].base, 256U);
+  auto const offset = both("%r6", "0", "0x4002004000010000");  // base offset 1
+  EXPECT_EQ(offset[2].needed, 1024U);
+  EXPECT_NE(offset[2].verdict, proved);
+  auto const loose = both("%r3", "0");
+  EXPECT_EQ(loose[0].verdict, refuted);
+  EXPECT_EQ(loose[0].base, 16U);
+  EXPECT_EQ(loose[2].verdict, proved) << loose[2].reason;
 }
 
 TEST(KernelOperand, Guards) {
