@@ -537,7 +537,7 @@ class OperandDecision {
         for (unsigned lane = 0; lane < 32; ++lane)
           on = on || (guard[lane] != 0 && (warp.present() & lanes) >> lane & 1);
         all = on && run.certain();
-        values = run.parameters();
+        values = named(run.numbers());
       }
       if (!all) continue;
       out_.values = std::move(values);
