@@ -70,8 +70,8 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
     kernel.warps.start(warps);  // the terms in the lanes of each warp
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
-  if (options.fixes) find_fixes(kernel, arrays, report);
   report.operands = decide_operands(kernel);
+  if (options.fixes) find_fixes(kernel, arrays, report);
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");
