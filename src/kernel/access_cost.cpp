@@ -35,11 +35,6 @@ unsigned most_wavefronts(KernelOptions const& options, MemoryAccess const& acces
   return cost_of(options, access, active, address).wavefronts;
 }
 
-bool is_exact(program::Program const& program, MemoryAccess const& access) {
-  auto const is = [&](std::string_view part) { return access.op.find(part) != access.op.npos; };
-  return !access.atomic || (program.language == "SASS" && !is(".OR") && !is(".DEC"));
-}
-
 namespace {
 
 /// The first lane that leaves its array, or is misaligned at each base.
@@ -90,7 +85,7 @@ std::optional<execution::AccessRun> access_in_run(ExecutedKernel const& kernel, 
   MemoryAccess const& m = kernel.program.accesses[access];
   if (!m.instruction || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
   if (auto fault = fault_of(kernel, access, active, address, bases)) return fault;
-  if (!is_exact(kernel.program, m)) return std::nullopt;
+  if (!m.at_most.empty()) return std::nullopt;
   for (unsigned l = 0; l < 32; ++l)
     if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
   LanesCost const cost = cost_of(kernel.options, m, active, address);

@@ -33,10 +33,6 @@ struct LanesCost {
 [[nodiscard]] unsigned most_wavefronts(KernelOptions const& options, program::MemoryAccess const& access,
                                        std::uint32_t active);
 
-/// False for atomics that may take less than the cost model says: ptxas may bring lanes of an atomic of PTX together, and .OR and .DEC were
-/// not measured (H14).
-[[nodiscard]] bool is_exact(program::Program const& program, program::MemoryAccess const& access);
-
 /// An access in an execution, with variables in shared memory at `bases`: its cost, or that a lane leaves its array, or is misaligned at
 /// each base. Nothing for what is undefined or misaligned by its base, and for atomics that may take less.
 [[nodiscard]] std::optional<execution::AccessRun> access_in_run(

@@ -122,7 +122,7 @@ class AccessDecision {
     out.lanes_reason = search.why_incomplete;
     if (complete) into.forms = search.layout.forms();
     into.waits = search.out_of_steps && search.waits();
-    if (any && is_exact(kernel_.program, search.memory)) verdicts_.replay(search, all.cost, out);
+    if (any && search.memory.at_most.empty()) verdicts_.replay(search, all.cost, out);
     verdicts_.judge(search, all.cost, out);
   }
   void count_executions(AccessSearch const& search, KernelAccess& out) {

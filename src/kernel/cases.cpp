@@ -167,8 +167,8 @@ class CaseSearch {
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
     bool const sure = surely_on == active && !access.apart;
-    one.reached = access.exact && certain && (sure || least) && address && whole &&
-                  is_exact(kernel_.program, now.memory);
+    one.reached =
+        access.exact && certain && (sure || least) && address && whole && now.memory.at_most.empty();
     if (!address) one.unknown = true, one.reason = "some lanes are not aligned";
     KernelWorst worst;
     worst.warp = number_;

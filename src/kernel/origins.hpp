@@ -50,7 +50,7 @@ class Origins {
   void add_summands(Id id, Walk& walk) const;
 
   /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
-  /// before a register that may not have been written.
+  /// before a register that may not have been written, and before functions that each launch fixes.
   Origin origin(Id term);
   /// The strongest origin of the leaves that make a term differ in the lanes, and of `why`. A leaf without an origin is its own.
   Origin origin_of_varying(execution::Warp& warp, Id term, Id why);
@@ -86,6 +86,10 @@ class Origins {
   [[nodiscard]] execution::Phi const& phi_at(Id id) const;
   [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
   [[nodiscard]] Origin find_origin(Id term) const;
+  /// True if a leaf takes something that was loaded.
+  [[nodiscard]] bool takes_load(execution::Leaf const& l) const;
+  /// True for a function, not modelled, of values that all threads of a block share.
+  [[nodiscard]] bool is_of_launch_alone(execution::Leaf const& l) const;
   /// Leaves that make a term differ in the lanes.
   void varying_leaves(execution::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
 

@@ -246,7 +246,7 @@ std::vector<std::pair<std::string, std::uint64_t>> Verdicts::needed_bases(
 }
 
 void Verdicts::judge(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
-  bool const exact = is_exact(kernel_.program, search.memory);
+  bool const exact = search.memory.at_most.empty();
   out.reason = cost.reason;
   if (out.aligned == false || out.in_bounds == false) {
     out.verdict = KernelVerdict::refuted;
@@ -265,7 +265,7 @@ void Verdicts::judge(AccessSearch const& search, CaseCost const& cost, KernelAcc
     out.verdict = KernelVerdict::data;
   } else if (!exact) {
     out.verdict = KernelVerdict::unknown;
-    out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
+    out.reason = search.memory.at_most;
   } else {
     judge_condition(search, cost, out);
   }

@@ -60,6 +60,52 @@ void add_operand(Steps& steps, Instruction const& i, Operand const& what, Operan
   steps.build.add(std::move(o));
 }
 
+/// True if ptxas may know the operand of an atomic: a constant, or a register that an instruction makes of constants.
+bool may_be_constant(Function const& function, Operand const& o) {
+  return o.kind != Kind::reg ||
+         std::any_of(function.body.begin(), function.body.end(), [&](Instruction const& i) {
+           return !i.operands.empty() && i.operands[0].kind == Kind::reg && i.operands[0].reg == o.reg &&
+                  std::all_of(i.operands.begin() + 1, i.operands.end(),
+                              [](Operand const& s) { return s.kind == Kind::immediate; });
+         });
+}
+
+/// True if an operand takes the value of a register.
+bool reads(Operand const& o, std::uint32_t r) {
+  return (o.kind == Kind::reg && o.reg == r) ||
+         std::any_of(o.parts.begin(), o.parts.end(), [&](Operand const& part) { return reads(part, r); });
+}
+
+/// True if an instruction of the function takes what an atomic returns.
+bool takes_result(Function const& function, Instruction const& atomic) {
+  if (atomic.opcode.name == "red" || operand(atomic, 0).kind != Kind::reg) return false;
+  std::uint32_t const r = operand(atomic, 0).reg;
+  return std::any_of(function.body.begin(), function.body.end(), [&](Instruction const& i) {
+    bool const writes = !i.operands.empty() && i.operands[0].kind == Kind::reg;  // its first operand
+    return std::any_of(i.operands.begin() + (writes ? 1 : 0), i.operands.end(),
+                       [&](Operand const& o) { return reads(o, r); });
+  });
+}
+
+/// The cost of an atomic: its kind, and why it is a bound alone. ptxas makes ATOMS.POPC.INC of additions of 1, and may bring the lanes of
+/// other constants together; .or and .dec were not measured (H14).
+void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
+  Opcode const& op = i.opcode;
+  Type const type = op.type;
+  bool const swap = op.has("cas") || op.has("exch");
+  m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
+  m.atomic = op.has("cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
+  if (!type.integer() || op.has("noftz") || (type.bits == 64 && !swap)) {
+    m.atomic = Atomic::compare_and_swap, m.at_most = program::a_round;
+    return;
+  }
+  Operand const& by = i.operands.back();
+  if (op.has("add") && by.kind == Kind::immediate && by.value == 1 && !takes_result(steps.function, i))
+    m.atomic = Atomic::counting;
+  else if (op.has("or") || op.has("dec") || (!swap && may_be_constant(steps.function, by)))
+    m.at_most = program::may_take_less;
+}
+
 }  // namespace
 
 MemoryAccess access_at(Steps& steps, Instruction const& i, Operand const& where) {
@@ -193,19 +239,14 @@ void atomic(Steps& steps, Instruction const& i, bool returns) {
   MemoryAccess m = access_at(steps, i, operand(i, returns ? 1 : 0));
   m.generic = space == Space::generic;
   m.bytes = std::max(type.bits, 8U) / 8 * op.lanes;
-  bool const swap = op.has("cas") || op.has("exch");
-  bool const whole = type.integer() && ((type.bits == 32 && !op.has("noftz")) || (type.bits == 64 && swap));
-  std::string_view const word = unknown_word(op);
-  if (!word.empty()) {
+  if (std::string_view const word = unknown_word(op); !word.empty())
     m.reason = "'." + std::string(word) + "' is no operation or modifier of an atomic that is known";
-  } else if (whole && op.lanes == 1 && !op.has("shared::cluster")) {
-    m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
-    m.atomic = op.has("cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
-  } else {
-    m.reason =
-        "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not "
-        "modelled";
-  }
+  else if (op.has("shared::cluster"))
+    m.reason = "the memory of another block of the cluster is not modelled";
+  else if (op.lanes != 1 || (m.bytes != 4 && m.bytes != 8))
+    m.reason = "the cost of atomics of this size was not measured";
+  else
+    set_atomic(steps, i, m);
   if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
   if (returns) steps.unknown(i, true);
 }

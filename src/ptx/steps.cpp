@@ -143,8 +143,12 @@ Source Steps::special(std::string_view name, unsigned width) {
     // The same in the whole warp, and as long as the block runs.
     for (std::string_view uniform :
          {"%nwarpid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%nclusterid",
-          "%clusterid", "%cluster_", "%is_explicit_cluster", "%reserved_smem"})
+          "%clusterid", "%cluster_", "%is_explicit_cluster", "%reserved_smem", "%envreg", "%nsmid"})
       if (name.starts_with(uniform)) return build.uniform(width, name);
+    // One number in the lanes that read it together; another one later.
+    for (std::string_view const of_warp : {"%warpid", "%smid", "%clock", "%globaltimer"})
+      if (name.starts_with(of_warp))
+        return emit(Action::voted, width, constant(0), {}, {}, build.named(name));
     return emit(Action::varying, width, {}, {}, {}, build.named(name));
   }
   return resize(build.special(found->second), 32, width, false);

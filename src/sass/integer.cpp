@@ -53,7 +53,8 @@ void move_special(Steps& steps, Instruction const& i, Opcode const& op) {
   Source const s = steps.word(operand(i, 1));
   if (op.base != "CS2R" || op.has("32")) return steps.put(operand(i, 0), s);
   if (s.constant) return steps.put_wide(operand(i, 0), s);
-  steps.lose(operand(i, 0), 2);
+  for (unsigned k = 0; k < 2; ++k)  // two words of a clock
+    if (auto const r = number_of(operand(i, 0), k)) steps.write(*r, steps.word(operand(i, 1)), 32);
 }
 
 void load_constant(Steps& steps, Instruction const& i, Opcode const& op) {

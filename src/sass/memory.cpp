@@ -132,17 +132,15 @@ void matrices(Steps& steps, Instruction const& i, Opcode const& op) {
 void shared_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
   m.bytes = op.has("64") ? 8 : 4;
-  bool const swap = op.has("CAS") || op.has("EXCH"), cast = op.has("CAST") || op.has("ARRIVE");
+  bool const loop = op.has("CAST"), swap = op.has("CAS") || loop;
   bool const number = op.has("F16x2") || op.has("BF16x2") || op.has("F32") || op.has("F64") || op.has("F16");
-  if (!cast && !number && (m.bytes == 4 || swap)) {
+  if (!op.has("ARRIVE") && !number && (m.bytes == 4 || swap || op.has("EXCH"))) {
     m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
-    m.atomic = op.has("CAS")    ? Atomic::compare_and_swap
-               : op.has("POPC") ? Atomic::counting
-                                : Atomic::arithmetic;
+    m.atomic = swap ? Atomic::compare_and_swap : op.has("POPC") ? Atomic::counting : Atomic::arithmetic;
+    if (loop) m.at_most = program::a_round;
+    if (op.has("OR") || op.has("DEC")) m.at_most = program::may_take_less;
   } else {
-    m.reason =
-        "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not "
-        "modelled";
+    m.reason = "the cost of this atomic was not measured";
   }
   std::size_t const at = address_of(i);
   access(steps, std::move(m), operand(i, at));

@@ -104,6 +104,9 @@ Source Steps::special(std::string_view name) {
   // The windows of shared and local memory in generic addresses: the same in all lanes, and no parameter.
   if (name == "SR_SWINHI" || name == "SR_SWINLO" || name == "SR_LWINHI")
     return emit(Action::opaque, 32, {}, {}, {}, build.named(name));
+  // One number in the lanes that read it together; another one later.
+  for (std::string_view const of_warp : {"SR_CLOCK", "SR_GLOBALTIMER", "SR_VIRTUALSMID", "SR_SMID"})
+    if (name.starts_with(of_warp)) return emit(Action::voted, 32, constant(0), {}, {}, build.named(name));
   return any(32);
 }
 

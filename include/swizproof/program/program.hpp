@@ -96,12 +96,20 @@ struct Step {
   std::uint32_t line = 0;
 };
 
+// Why the cost of an atomic is a bound alone (assumption H14).
+inline constexpr std::string_view may_take_less =
+    "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
+inline constexpr std::string_view a_round =
+    "a round of this atomic's loop of compare-and-swap takes at most this; which lanes win decides how many "
+    "rounds there are (assumption H14)";
+
 /// A warp instruction that touches shared memory, or may.
 struct MemoryAccess {
   std::string op{};                                     ///< as PTX writes it
   std::optional<swizproof::Instruction> instruction{};  ///< nothing: not modelled, and `reason` says why
   std::string reason{};
   std::optional<Atomic> atomic{};  ///< of an atomic: `instruction` has its bytes alone
+  std::string_view at_most{};      ///< of an atomic: why its cost is a bound alone; empty: it is the cost
   bool generic = false;            ///< by a generic address: of shared memory only if its symbol is
   std::uint32_t bytes = 0;         ///< of each lane
   Source address{};

@@ -62,11 +62,50 @@ TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
   EXPECT_TRUE(one_word.reached);
   EXPECT_EQ(one_word.wavefronts, 32U);
   EXPECT_EQ(of_sass("ATOMS.POPC.INC.32 RZ, [RZ+0x400]").verdict, KernelVerdict::proved);
-  // Not measured, and of PTX: what ptxas makes of it is not known.
-  EXPECT_EQ(of_sass("ATOMS.OR RZ, [RZ+0x400], R0").verdict, KernelVerdict::unknown);
-  KernelAccess const of_ptx = one("atom.shared.add.u32 %r4, [%r2], %r3;");
-  EXPECT_EQ(of_ptx.verdict, KernelVerdict::unknown);
-  EXPECT_EQ(of_ptx.wavefronts, 32U);
+  EXPECT_EQ(of_sass("ATOMS.OR RZ, [RZ+0x400], R0").verdict, KernelVerdict::unknown) << "not measured";
+  // A round of a loop of compare-and-swap.
+  KernelAccess const round = of_sass("ATOMS.CAST.SPIN P0, [RZ+0x400], R2, R3");
+  EXPECT_EQ(round.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(round.wavefronts, 64U);
+  EXPECT_EQ(of_sass("SHF.L.U32 R5, R0, 0x3, RZ\nATOMS.CAST.SPIN.64 P0, [R5+0x400], R2, R6").verdict,
+            KernelVerdict::proved);
+}
+
+TEST(Kernel, AtomicsOfPtxTakeWhatWasMeasured) {
+  constexpr KernelVerdict proved = KernelVerdict::proved, refuted = KernelVerdict::refuted,
+                          unknown = KernelVerdict::unknown;
+  struct Row {
+    std::string body;
+    KernelVerdict verdict;
+    unsigned wavefronts;
+  };
+  Row const rows[] = {
+      {"atom.shared.add.u32 %r4, [%r2], %r3;", refuted, 32},
+      {"red.shared.min.s32 [%r2], %r3;", refuted, 32},
+      {"atom.shared.exch.b32 %r4, [%r2], 7;", refuted, 32},
+      {"atom.shared.cas.b32 %r4, [%r2], 0, 1;", refuted, 64},
+      // Lanes that count are brought together.
+      {"atom.shared.add.u32 %r4, [%r2], 1;", proved, 1},
+      {"red.shared.add.u32 [%r2], 1;", proved, 1},
+      {"atom.shared.add.u32 %r4, [%r2], 1; st.global.u32 [%rd1], %r4;", unknown, 32},
+      {"shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; red.shared.add.u32 [%r5], 1;", refuted, 32},
+      // ptxas may bring together those that add a constant.
+      {"atom.shared.add.u32 %r4, [%r2], 5;", unknown, 32},
+      {"mov.u32 %r5, 1; atom.shared.add.u32 %r4, [%r2], %r5;", unknown, 32},
+      {"atom.shared.or.b32 %r4, [%r2], %r3;", unknown, 32},
+      // A loop of compare-and-swap: each round is bounded.
+      {"red.shared.add.f32 [%r2], %r3;", unknown, 64},
+      {"shl.b32 %r5, %r1, 2; add.s32 %r5, %r5, %r2; red.shared.add.f32 [%r5], %r3;", proved, 2},
+      {"shl.b32 %r5, %r1, 3; add.s32 %r5, %r5, %r2; atom.shared.add.f64 %rd2, [%r5], %rd1;", proved, 4},
+      {"shl.b32 %r5, %r1, 3; add.s32 %r5, %r5, %r2; atom.shared.add.u64 %rd2, [%r5], %rd1;", proved, 4},
+  };
+  for (Row const& row : rows) {
+    KernelAccess const a = one(row.body);
+    EXPECT_EQ(a.verdict, row.verdict) << row.body << ": " << a.reason;
+    EXPECT_EQ(a.wavefronts, row.wavefronts) << row.body;
+  }
+  EXPECT_EQ(one("atom.shared.add.f16 %r4, [%r2], %r3;").wavefronts, std::nullopt);
+  EXPECT_EQ(one("atom.shared::cluster.add.u32 %r4, [%r2], %r3;").wavefronts, std::nullopt);
 }
 
 TEST(Kernel, AnInstructionThatTheArchitectureLacksIsNotDecided) {

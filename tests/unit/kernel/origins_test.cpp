@@ -127,8 +127,8 @@ TEST(Kernel, DataIsWhatComesFromALoad) {
        not_modelled("elect.sync")},
       {"match.any.sync.b32 %r4, %r1, -1;", unknown, not_modelled("match.any.sync.b32")},
       {"match.any.sync.b32 %r4, %r7, -1;", data, lane_load},
-      {"mov.u32 %r4, %clock;", unknown, not_modelled("%clock")},
-      {"mov.u32 %r4, %warpid;", unknown, not_modelled("%warpid")},
+      {"mov.u32 %r4, %clock; mul.lo.u32 %r4, %r4, %r1;", unknown, not_modelled("%clock")},
+      {"mov.u32 %r4, %warpid; mul.lo.u32 %r4, %r4, %r1;", unknown, not_modelled("%warpid")},
       {"setp.lt.u32 %p1, %r1, 5; vote.sync.ballot.b32 %r4, %p1, -1; mul.lo.u32 %r4, %r4, %r1;", unknown,
        not_modelled("vote.sync.ballot.b32")},
       {"setp.lt.u32 %p1, %r7, 5; vote.sync.ballot.b32 %r4, %p1, -1; mul.lo.u32 %r4, %r4, %r1;", data,
@@ -154,6 +154,37 @@ TEST(Kernel, DataIsWhatComesFromALoad) {
     EXPECT_EQ(a.reason, "the address depends on " + row.source) << row.body;
     EXPECT_EQ(a.wavefronts, 32U) << row.body;
   }
+}
+
+TEST(Kernel, LanesThatReadAClockTogetherGetOneNumber) {
+  for (std::string const name : {"%clock", "%smid", "%warpid", "%globaltimer_lo", "%nsmid", "%envreg2"}) {
+    KernelAccess const a = load_at("mov.u32 %r4, " + name + "; add.u32 %r4, %r4, %r1;");
+    EXPECT_EQ(a.verdict, KernelVerdict::proved) << name << ": " << a.reason;
+    EXPECT_EQ(a.wavefronts, 1U) << name;
+  }
+  // Lanes that read it one after another do not.
+  std::string const apart =
+      "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r4, %clock; bra B; A: mov.u32 %r4, %clock; B: ";
+  EXPECT_EQ(load_at(apart).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(load_at("setp.lt.u32 %p1, %r7, 16; mov.u32 %r4, 0; @%p1 bra A; mov.u32 %r4, %clock; A: ").verdict,
+            KernelVerdict::data)
+      << "which lanes read it";
+}
+
+TEST(Kernel, AFunctionOfTheLaunchAndOfLoadsDependsOnData) {
+  std::string const sum = "cvt.rn.f32.u32 %r8, %r3; add.f32 %r8, %r8, 0f3C23D70A; ";
+  KernelAccess const chosen = load_at(sum +
+                                      "setp.lt.f32 %p1, %r7, %r8; selp.u32 %r4, 32, 0, %p1; "
+                                      "mul.lo.u32 %r4, %r4, %r1;");
+  EXPECT_EQ(chosen.verdict, KernelVerdict::data);
+  EXPECT_EQ(chosen.reason, "the address depends on " + lane_load);
+  // A function of the lane's number is data in a comparison with a load, and not in a sum.
+  std::string const of_lane = "cvt.rn.f32.u32 %r8, %r1; add.f32 %r8, %r8, 0f3C23D70A; ";
+  EXPECT_EQ(
+      load_at(of_lane + "setp.lt.f32 %p1, %r7, %r8; selp.u32 %r4, 32, 0, %p1; mul.lo.u32 %r4, %r4, %r1;")
+          .verdict,
+      KernelVerdict::data);
+  EXPECT_EQ(load_at(of_lane + "add.u32 %r4, %r8, %r6;").verdict, KernelVerdict::unknown);
 }
 
 TEST(Kernel, AConditionDependsOnDataIfALoadIsInIt) {
