@@ -166,12 +166,14 @@ ByteRange const* holder(std::vector<ByteRange> const& ranges, std::uint64_t byte
 // ------------------------------------------------------------------------------------------ swizzles
 
 /// Every swizzle that may fix a region, in the order of preference among equals.
-std::vector<Swizzle> swizzles_for(Region const& region) {
+std::vector<Swizzle> swizzles_for(Region const& region, bool of_descriptors) {
   auto const bits = static_cast<unsigned>(std::bit_width(region.ranges.back().end - 1));
   int const whole = std::countr_zero(region.widest);
   std::vector<Swizzle> all;
+  auto const is_mode = [](Swizzle const& s) { return s.bits <= 3 && s.base == 4 && s.shift == 3; };
   for (Swizzle const& s : every_swizzle())
-    if (s.bits > 0 && s.base >= whole && static_cast<unsigned>(s.base + s.bits) + s.distance() <= bits)
+    if (s.bits > 0 && s.base >= whole && (!of_descriptors || is_mode(s)) &&
+        static_cast<unsigned>(s.base + s.bits) + s.distance() <= bits)
       all.push_back(s);
   auto const rank = [](Swizzle const& s) {
     return std::tuple(s.bits, s.base != 4 || s.shift != 3, s.shift < 0, s.period(), s.distance(), s.base);
@@ -259,8 +261,10 @@ std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& 
   return pitches;
 }
 
-Fix fix_of(Region const& region, Architecture const& arch) {
+Fix fix_of(Region const& region, Architecture const& arch, bool of_descriptors) {
+  constexpr std::uint64_t core_matrix = 128;  // bytes that a descriptor takes as one
   Fix fix;
+  fix.of_descriptors = of_descriptors;
   fix.region = region.ranges;
   fix.element_bytes = region.element;
   std::vector<WarpShapes> const exact = shapes_of(region, false);
@@ -270,6 +274,7 @@ Fix fix_of(Region const& region, Architecture const& arch) {
   PaddingSearch paddings =
       find_padding_of({region.ranges, region.accesses, pitches_of(region, arch), region.widest}, arch);
   fix.padding = std::move(paddings.best);
+  if (of_descriptors && fix.padding && fix.padding->pitch % core_matrix != 0) fix.padding.reset();
   fix.paddings = std::move(paddings.family);
   std::vector<WarpShapes> const linear = shapes_of(region, true);
   for (WarpShapes const& shapes : linear) fix.patterns += shapes.distinct.size();
@@ -277,7 +282,7 @@ Fix fix_of(Region const& region, Architecture const& arch) {
   if (fix.too_many) return fix;
   fix.widest_bits = std::countr_zero(region.widest);
   fix.address_bits = std::bit_width(region.ranges.back().end - 1);
-  std::vector<Swizzle> const swizzles = swizzles_for(region);
+  std::vector<Swizzle> const swizzles = swizzles_for(region, of_descriptors);
   fix.searched = swizzles.size();
   fix.swizzle = best_swizzle(region, arch, fix, exact, linear, swizzles);
   return fix;
@@ -285,12 +290,12 @@ Fix fix_of(Region const& region, Architecture const& arch) {
 
 }  // namespace
 
-std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses, Architecture const& arch,
-                          unsigned whole) {
+std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses, Architecture const& arch, unsigned whole,
+                          bool of_descriptors) {
   std::vector<Fix> fixes;
   for (Region& region : regions_of(accesses, arch)) {
     region.widest = std::max(region.widest, whole);
-    if (region.bad) fixes.push_back(fix_of(region, arch));
+    if (region.bad) fixes.push_back(fix_of(region, arch, of_descriptors));
   }
   std::stable_sort(fixes.begin(), fixes.end(),
                    [](Fix const& a, Fix const& b) { return a.before - a.after() > b.before - b.after(); });

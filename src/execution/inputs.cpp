@@ -1,5 +1,7 @@
 #include "inputs.hpp"
 
+#include "smallest.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,12 @@ constexpr unsigned any_style = 10 + sizes.size();
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::uint64_t>> named(std::vector<ReadNumber> const& numbers) {
+  std::vector<std::pair<std::string, std::uint64_t>> out;
+  for (ReadNumber const& n : numbers) out.emplace_back(n.name, n.value);
+  return out;
+}
+
 void Inputs::give(LeafValues const& values) {
   for (auto const& [number, value] : values) {
     Leaf const& l = execution_.leaves[number];
@@ -24,9 +32,18 @@ void Inputs::give(LeafValues const& values) {
   }
 }
 
-void Inputs::note(std::string name, std::uint64_t value) {
-  auto const known = [&](auto const& v) { return v.first == name; };
-  if (std::none_of(values_.begin(), values_.end(), known)) values_.emplace_back(std::move(name), value);
+void Inputs::give(std::vector<ReadNumber> const& numbers) {
+  for (ReadNumber const& n : numbers) {
+    if (n.block)
+      blocks_[n.symbol] = n.value;
+    else if (!n.given)
+      kept(n.symbol, n.offset, n.bits, n.value);
+  }
+}
+
+void Inputs::note(ReadNumber number) {
+  auto const known = [&](ReadNumber const& n) { return n.name == number.name; };
+  if (std::none_of(numbers_.begin(), numbers_.end(), known)) numbers_.push_back(std::move(number));
 }
 
 std::uint64_t Inputs::kept(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value) {
@@ -43,9 +60,10 @@ std::uint64_t Inputs::parameter(std::uint32_t symbol, std::uint64_t offset, unsi
   std::size_t const short_name = name.rfind("_param_");
   std::uint64_t const value =
       kept(symbol, offset, bits, any_parameter(symbol, offset, bits)) & low_bits(bits);
-  note((short_name == name.npos ? name : name.substr(short_name + 1)) +
-           (offset == 0 ? "" : fmt::format("[{}]", offset)),
-       value);
+  bool const given = launch_.params.count(name) != 0 && offset < 8;
+  note({(short_name == name.npos ? name : name.substr(short_name + 1)) +
+            (offset == 0 ? "" : fmt::format("[{}]", offset)),
+        false, symbol, offset, bits, value, given});
   return value;
 }
 
@@ -53,6 +71,7 @@ std::uint64_t Inputs::any_parameter(std::uint32_t symbol, std::uint64_t offset, 
   std::string const& name = program_.symbols[symbol].name;
   if (auto const given = launch_.params.find(name); given != launch_.params.end() && offset < 8)
     return given->second >> 8 * offset;
+  if (style_ == smallest_style) return least_number(bits);
   return any_number(style_ < 5 || (style_ >= 10 && style_ < any_style) ? style_
                     : style_ < 10 || random_() % 2 == 0                ? random_() % 5
                                                                        : 10 + random_() % sizes.size(),
@@ -81,7 +100,7 @@ Inputs Inputs::changed(std::uint64_t seed) const {
   out.random_.seed(seed);
   out.style_ = any_style;
   out.first_block_ = out.random_() % 2 == 0;
-  out.values_.clear();
+  out.numbers_.clear();
   std::uint64_t const words = bytes_.size() / 4 + blocks_.size() + 1;
   bool drop = false;
   std::erase_if(out.bytes_, [&](auto const& byte) {
@@ -94,7 +113,7 @@ Inputs Inputs::changed(std::uint64_t seed) const {
 
 Inputs Inputs::with(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value) const {
   Inputs out = *this;
-  out.values_.clear();
+  out.numbers_.clear();
   if (launch_.params.count(program_.symbols[symbol].name) != 0 && offset < 8) return out;
   for (unsigned i = 0; i < (bits + 7U) / 8; ++i) out.bytes_.erase({symbol, offset + i});
   (void)out.kept(symbol, offset, bits, value);
@@ -110,11 +129,13 @@ std::uint64_t Inputs::block(Special s) {
   if (given != blocks_.end())
     value = given->second;
   else if (s >= Special::nctaid_x)
-    value = style_ < 10 ? witness_blocks : (witness_blocks + random_() % 100) << random_() % 9;  // below 2^16
+    value = style_ < 10 || style_ == smallest_style
+                ? witness_blocks
+                : (witness_blocks + random_() % 100) << random_() % 9;  // below 2^16
   else if (!first_block_)
     value = random_() % witness_blocks;
   blocks_[static_cast<std::uint32_t>(s)] = value;
-  note(std::string(names[dimension]), value);
+  note({std::string(names[dimension]), true, static_cast<std::uint32_t>(s), 0, 32, value});
   return value;
 }
 

@@ -90,7 +90,7 @@ Replay::Values Replay::leaf(Node const& n) {
     }
     case Leaf::Kind::counter:
       if (!flow_.encloses(l.loop, loop_)) valid_ = false;
-      if (style_ < 8) return all(0);
+      if (first_iterations_) return all(0);
       certain_ = false;
       return all(iteration(l.loop));
     case Leaf::Kind::phi:
@@ -130,7 +130,7 @@ Replay::Values Replay::special(Leaf const& l) {
 
 Replay::Values Replay::loop_value(Phi const& p) {
   if (!flow_.encloses(p.loop, loop_)) valid_ = false;
-  if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
+  if (first_iterations_ || p.kind == Phi::Kind::same) return value(p.init);
   certain_ = false;
   Values out{};
   Id const counter = execution_.counters[static_cast<std::size_t>(p.loop)];

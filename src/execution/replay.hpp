@@ -59,7 +59,7 @@ class Replay {
         warp_(warp),
         loop_(loop),
         inputs_(program, execution, launch, seed, style),
-        style_(style),
+        first_iterations_(style < 8 || style == smallest_style),
         trips_(trips),
         known_(values) {
     known_.start();
@@ -69,6 +69,7 @@ class Replay {
   void place(std::uint32_t symbol, std::uint64_t address) { inputs_.place(symbol, address); }
   /// Gives values to leaves, by their number: block numbers, variables' addresses and parameters.
   void give(LeafValues const& values) { inputs_.give(values); }
+  void give(std::vector<ReadNumber> const& numbers) { inputs_.give(numbers); }
   /// The lane that every elect.sync elects; without it such a run is not certain.
   void elect(unsigned lane) { leader_ = lane; }
 
@@ -79,9 +80,7 @@ class Replay {
   /// True if they are those of a run that surely exists: parameters, and the first iteration of each loop.
   [[nodiscard]] bool certain() const { return valid_ && certain_; }
   /// Parameters and numbers of blocks, as they were taken.
-  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const {
-    return inputs_.values();
-  }
+  [[nodiscard]] std::vector<ReadNumber> const& numbers() const { return inputs_.numbers(); }
   /// Addresses of the variables in shared memory that were read or given, by symbol.
   [[nodiscard]] std::map<std::uint32_t, std::uint64_t> const& bases() const { return inputs_.bases(); }
 
@@ -107,7 +106,7 @@ class Replay {
   Warp& warp_;
   std::int32_t loop_;
   Inputs inputs_;
-  unsigned style_;
+  bool first_iterations_;
   Trips const& trips_;
   bool valid_ = true, certain_ = true;
   unsigned depth_ = 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace swizproof::execution {
@@ -22,6 +23,7 @@ constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
 constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
 constexpr unsigned most_turned_runs = 150;            ///< runs that a branch waited for, beside the others
 constexpr std::uint64_t most_turned_steps = 200'000;
+constexpr std::uint64_t most_again_steps = 400'000;
 constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
 constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
@@ -39,6 +41,23 @@ Part under(Part part, std::uint32_t here, Runs::Addresses const& guard, std::uin
     part.lanes &= ~bit;
   }
   return part;
+}
+
+/// Static arrays one after the other, as they are declared, then dynamic ones at one address; those that have no address yet. Where
+/// `further` is not 0, the dynamic ones get one that is so many times their alignment higher.
+void place_arrays(Program const& program, Inputs& inputs, std::uint64_t further) {
+  auto const align_of = [&](std::uint32_t i) { return inputs.align_of(i); };
+  PlacedArrays const arrays = place_shared(program.symbols, 0, align_of);
+  std::optional<std::uint32_t> dynamic;
+  for (std::uint32_t i = 0; i < program.symbols.size(); ++i) {
+    if (!arrays.addresses[i]) continue;
+    if (program.symbols[i].extern_array)
+      dynamic = i;
+    else if (!inputs.placed(i))
+      inputs.place(i, *arrays.addresses[i]);
+  }
+  if (dynamic && (!inputs.placed(*dynamic) || further != 0))
+    inputs.place(*dynamic, *arrays.addresses[*dynamic] + further * align_of(*dynamic));
 }
 
 }  // namespace
@@ -68,7 +87,7 @@ bool Runs::run_next() {
   ++quiet_;
   unsigned const warp = n % 2 == 0 ? 0U : n / 2 % static_cast<unsigned>(warps_.size());
   Inputs inputs = n < 2 * styles.size() || news_.empty() ? by_style(n) : news_[n % news_.size()].changed(n);
-  if (n / 2 % 2 != 0) place_arrays(inputs, inputs.random() % 64);
+  if (n / 2 % 2 != 0) place_arrays(program_, inputs, inputs.random() % 64);
   run(warp, std::move(inputs));
   return true;
 }
@@ -128,6 +147,20 @@ void Runs::run_with(LeafValues const& values, unsigned warp) {
   run(warp, std::move(inputs));
 }
 
+Seen Runs::again(std::uint32_t access, Numbers const& numbers,
+                 std::map<std::uint32_t, std::uint64_t> const& bases) {
+  if (again_steps_ >= most_again_steps) return {};
+  seen_.resize(program_.accesses.size());
+  Inputs inputs(program_, execution_, launch_, numbers.warp, smallest_style);
+  inputs.give(numbers.read);
+  for (auto const& [symbol, address] : bases) inputs.place(symbol, address);
+  auto const [so_far, before, quiet] = std::tuple(std::exchange(seen_[access], {}), steps_, quiet_);
+  run(numbers.warp, std::move(inputs));
+  again_steps_ += steps_ - before;
+  steps_ = before, quiet_ = quiet;  // the search for other executions goes on as if this one had not been
+  return std::exchange(seen_[access], so_far);
+}
+
 /// Finds the pointers that the program compares with 0, each of which is 0 in some runs.
 void Runs::find_optional() {
   using Symbols = std::map<std::uint64_t, std::uint32_t>;  // of a register
@@ -146,23 +179,6 @@ void Runs::find_optional() {
   }
 }
 
-/// Static arrays one after the other, as they are declared, then dynamic ones at one address; those that have no address yet. Where
-/// `further` is not 0, the dynamic ones get one that is so many times their alignment higher.
-void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
-  auto const align_of = [&](std::uint32_t i) { return inputs.align_of(i); };
-  PlacedArrays const arrays = place_shared(program_.symbols, 0, align_of);
-  std::optional<std::uint32_t> dynamic;
-  for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
-    if (!arrays.addresses[i]) continue;
-    if (program_.symbols[i].extern_array)
-      dynamic = i;
-    else if (!inputs.placed(i))
-      inputs.place(i, *arrays.addresses[i]);
-  }
-  if (dynamic && (!inputs.placed(*dynamic) || further != 0))
-    inputs.place(*dynamic, *arrays.addresses[*dynamic] + further * align_of(*dynamic));
-}
-
 /// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it, and an iteration before
 /// the next one. A loop that goes on for long is left like a branch on an open value.
 void Runs::run(unsigned warp, Inputs inputs) {
@@ -174,7 +190,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
     w.open = needed_[r] != 0 ? ~0U : 0U;
   }
   turns_.start(registers_.size());
-  place_arrays(inputs, 0);
+  place_arrays(program_, inputs, 0);
   std::array<std::int32_t, 32> at{};
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
   Returns returned{};
@@ -474,24 +490,16 @@ Runs::Word Runs::address_of(Step const& s, Inputs const& inputs) const {
   return out;
 }
 
-bool SeenFault::is_smaller(std::vector<std::pair<std::string, std::uint64_t>> const& others) const {
-  auto const sum = [](auto const& all) {
-    double out = 0;
-    for (auto const& [name, value] : all) out += static_cast<double>(value);
-    return out;
-  };
-  return sum(values) <= sum(others);
-}
-
 bool Seen::take(AccessRun const& run, unsigned warp, Inputs const& inputs) {
   if (!run.fault.empty()) {
-    if (!fault || !fault->is_smaller(inputs.values()))
-      fault = {run.fault, run.lane, warp, run.outside, inputs.values()};
+    if (!fault || Numbers{warp, inputs.numbers()} < fault->numbers())
+      fault = {run.fault, run.lane, warp, run.outside, inputs.numbers(), inputs.bases()};
     return false;
   }
   if (run.wavefronts <= wavefronts) return false;
   wavefronts = run.wavefronts;
-  worst = {warp, inputs.values(), {}, run.lanes, run.open};
+  worst = {warp, named(inputs.numbers()), {}, run.lanes, run.open};
+  read = inputs.numbers();
   bases = inputs.bases();
   return true;
 }

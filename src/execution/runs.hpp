@@ -8,6 +8,7 @@
 #pragma once
 
 #include "inputs.hpp"
+#include "smallest.hpp"
 #include "turns.hpp"
 
 #include <swizproof/execution/worst.hpp>
@@ -36,19 +37,21 @@ struct AccessRun {
   bool outside = false;
   std::uint32_t open = 0;  ///< lanes of which it is not known whether they take part, or with which address
 };
-/// Values with which an execution has a fault; of several those with the smallest sum.
+/// Values with which an execution has a fault; of several those that are the smallest Numbers.
 struct SeenFault {
   std::string text{};
   unsigned lane = 0, warp = 0;
   bool outside = false;
-  std::vector<std::pair<std::string, std::uint64_t>> values{};
-  [[nodiscard]] bool is_smaller(std::vector<std::pair<std::string, std::uint64_t>> const& others) const;
+  std::vector<ReadNumber> read{};
+  std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
+  [[nodiscard]] Numbers numbers() const { return {warp, read}; }
 };
 
 /// The most expensive execution of an access that a run has seen, and one with a fault.
 struct Seen {
   unsigned wavefronts = 0;
   KernelWorst worst{};
+  std::vector<ReadNumber> read{};
   std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
   std::optional<SeenFault> fault{};
 
@@ -79,6 +82,9 @@ class Runs {
   [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
   /// Runs a warp with the parameters of a witness, each once.
   void run_with(LeafValues const& values, unsigned warp);
+  /// Cost or fault of the access in a run with these numbers; nothing beyond a limit of steps.
+  [[nodiscard]] Seen again(std::uint32_t access, Numbers const& numbers,
+                           std::map<std::uint32_t, std::uint64_t> const& bases);
 
  private:
   struct Word {
@@ -92,7 +98,6 @@ class Runs {
   void follow(Step const& s, std::uint32_t lanes, Word const& now);
   void find_optional();
   [[nodiscard]] Inputs by_style(unsigned n) const;
-  void place_arrays(Inputs& inputs, std::uint64_t further) const;
   void run_block(std::uint32_t block, std::uint32_t lanes, Inputs& inputs, unsigned warp);
   void step(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
   [[nodiscard]] Word computed(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
@@ -143,8 +148,9 @@ class Runs {
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
   unsigned turned_runs_ = 0;                                                ///< that a branch waited for
   std::uint64_t turned_steps_ = 0;
-  unsigned quiet_ = 0;  ///< runs since one of any kind that brought something new
-  unsigned next_ = 0;   ///< run by a seed
+  std::uint64_t again_steps_ = 0;  ///< of runs with numbers that were given
+  unsigned quiet_ = 0;             ///< runs since one of any kind that brought something new
+  unsigned next_ = 0;              ///< run by a seed
   std::uint64_t steps_ = 0;
 };
 

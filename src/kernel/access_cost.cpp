@@ -55,17 +55,24 @@ std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::
   for (unsigned l = 0; l < 32; ++l) {
     if (!takes_part(*m.instruction, active, l)) continue;
     auto const at = static_cast<std::uint32_t>(address[l] - base->second);
-    bool const before = static_cast<std::int32_t>(at) < 0;
-    std::string const name = short_name(array.name);
     if (end != 0 && std::uint64_t{at} + m.instruction->bytes > end) {
+      bool const before = static_cast<std::int32_t>(at) < 0;
       std::string const byte = before ? fmt::format("{}", static_cast<std::int32_t>(at))
                                       : fmt::format("{:#x}", std::max<std::uint64_t>(at, end));
       return execution::AccessRun{
-          0, {}, fmt::format("accesses byte {} of {}, which has {} bytes", byte, name, end), l, true};
+          0,
+          {},
+          fmt::format("accesses byte {} of {}, which has {} bytes", byte, short_name(array.name), end),
+          l,
+          true};
     }
     if (unit != 0 && at % unit != 0)
       return execution::AccessRun{
-          0, {}, fmt::format("is {} bytes behind a multiple of {} in {}", at % unit, unit, name), l, false};
+          0,
+          {},
+          fmt::format("is {} bytes behind a multiple of {} in {}", at % unit, unit, short_name(array.name)),
+          l,
+          false};
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include "access_cost.hpp"
 #include "address_text.hpp"
 #include "cases.hpp"
+#include "executions.hpp"
 #include "named_access.hpp"
 #include "verdict.hpp"
 
@@ -120,7 +121,7 @@ class AccessDecision {
     bool const complete = search.why_incomplete.empty();
     if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
-    out.in_loop = search.access.loop >= 0;
+    count_executions(search, out);
     out.lanes_reason = search.why_incomplete;
     if (complete) into.forms = search.layout.forms();
     into.waits = search.out_of_steps && search.waits();
@@ -162,6 +163,11 @@ class AccessDecision {
     out = std::move(on.access);
   }
 
+  void count_executions(AccessSearch const& search, KernelAccess& out) {
+    Executions const n = executions_of(kernel_, search.access);
+    out.loop_depth = n.loops, out.open_loops = n.open_loops;
+    out.executions = n.exactly, out.about_executions = n.about;
+  }
   void take_faults(AccessSearch const& search, Faults const& faults, KernelAccess& out) const {
     if (faults.misaligned || faults.aligned) out.aligned = !faults.misaligned;
     out.in_bounds = search.first_faults.outside.empty() ? faults.in_bounds : std::optional(false);

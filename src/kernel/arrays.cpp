@@ -16,16 +16,16 @@ std::uint64_t saved(std::vector<Fix> const& fixes) {
 }
 
 /// One fix of all, unless those of regions save more; none where nothing is saved.
-std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch,
-                            unsigned whole) {
-  std::vector<Fix> best = fixes_of(executions, arch, whole);
+std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch, unsigned whole,
+                            bool of_descriptors) {
+  std::vector<Fix> best = fixes_of(executions, arch, whole, of_descriptors);
   std::uint64_t all = 0;
   for (WeightedAccess& a : executions) {
     all += a.executed * cost(arch, a.instruction, a.access).wavefronts;
     a.pc = 0;  // of one region
   }
   if (best.size() != 1 || best.front().before != all)  // else one region has all accesses
-    if (std::vector<Fix> one = fixes_of(executions, arch, whole); saved(one) >= saved(best))
+    if (std::vector<Fix> one = fixes_of(executions, arch, whole, of_descriptors); saved(one) >= saved(best))
       best = std::move(one);
   std::erase_if(best, [](Fix const& f) { return f.after() == f.before; });
   return best;
@@ -79,7 +79,8 @@ void Arrays::join(ArrayAccess const& vector, std::span<ArrayAccess const> member
   vectors_.push_back({vector, {members.begin(), members.end()}});
 }
 
-void Arrays::leave_out(ArrayAccess const& access) {
+void Arrays::leave_out(ArrayAccess const& access, std::string reason) {
+  reasons_[access.index] = std::move(reason);
   for (auto& [key, patterns] : arrays_)
     patterns.erase(patterns.lower_bound({access.index, {}}), patterns.lower_bound({access.index + 1, {}}));
 }
@@ -106,9 +107,32 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
       one.left_out.push_back(a.ptx_line);
       whole = std::max(whole, a.bytes);
     }
-    one.fixes = best_fixes(std::move(executions), arch, whole);
+    bool const of_descriptors = descriptors_.count("") != 0 || descriptors_.count(one.array) != 0;
+    one.fixes = best_fixes(std::move(executions), arch, whole, of_descriptors);
     if (one.fixes.empty()) continue;
     out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::vector<KernelUnfixed> Arrays::unfixed(std::vector<KernelFix> const& fixes,
+                                           std::vector<KernelVector> const& vectors) const {
+  std::vector<KernelUnfixed> out;
+  auto const is_of = [](std::string const& array) {
+    return [&](auto const& one) { return one.array == array; };
+  };
+  for (ArrayAccess const& a : accesses_) {
+    std::string const array = short_name(program_.symbols[a.symbol].name);
+    if (!a.refuted || std::any_of(fixes.begin(), fixes.end(), is_of(array)) ||
+        std::any_of(vectors.begin(), vectors.end(), is_of(array)) ||
+        std::any_of(out.begin(), out.end(), is_of(array)))
+      continue;
+    auto const why = reasons_.find(a.index);
+    std::string reason = a.atomic ? "atomics have no fix"
+                         : why != reasons_.end()
+                             ? why->second
+                             : "no swizzle and no padding that was searched saves a wavefront";
+    out.push_back({array, std::move(reason)});
   }
   return out;
 }

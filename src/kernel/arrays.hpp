@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Arrays {
   void add(std::size_t index, std::uint32_t symbol, KernelAccess const& access);
   /// A descriptor or a bulk copy reads this variable: 16 bytes stay together.
   void add_operand(std::uint32_t symbol) { operands_.insert(symbol); }
+  /// A descriptor reads the variable of this name, or any one if it is not known which.
+  void add_descriptor(std::string const& array) { descriptors_.insert(array); }
   /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix.
   [[nodiscard]] std::vector<ArrayAccess> to_search() const;
   /// An execution of a warp: each lane's offset from the array at `start`, but for `moved`. False if it is no aligned access of
@@ -47,12 +50,15 @@ class Arrays {
                      std::uint64_t moved, std::uint32_t active);
   /// These accesses are one, the vector, whose executions were added.
   void join(ArrayAccess const& vector, std::span<ArrayAccess const> members);
-  /// An execution of this access is not known.
-  void leave_out(ArrayAccess const& access);
+  /// An execution of this access is not known, for this reason.
+  void leave_out(ArrayAccess const& access, std::string reason);
 
   /// Accesses that are left out of the search keep their bytes together, too. Checked by KernelFixes.* in
   /// tests/unit/kernel/fixes_test.cpp, and tests/reference/kernel_fixes.py.
   [[nodiscard]] std::vector<KernelFix> fixes(Architecture const& arch) const;
+  /// The variables with an access that is refuted for its cost that `fixes` and `vectors` are not of. Checked by KernelFixes.SayWhyThereIsNone.
+  [[nodiscard]] std::vector<KernelUnfixed> unfixed(std::vector<KernelFix> const& fixes,
+                                                   std::vector<KernelVector> const& vectors) const;
   /// Vectors that are cheaper than their accesses, one of which is refuted for its cost.
   [[nodiscard]] std::vector<KernelVector> vectors(Architecture const& arch) const;
 
@@ -74,9 +80,11 @@ class Arrays {
   execution::Execution const& execution_;
   std::vector<ArrayAccess> accesses_{};
   std::vector<Vector> vectors_{};
-  std::map<std::size_t, std::size_t> joined_{};  ///< index of the vector, by that of each of its accesses
-  std::set<std::uint32_t> operands_{};           ///< variables
-  std::map<std::uint32_t, bool> refuted_{};      ///< by variable
+  std::map<std::size_t, std::size_t> joined_{};   ///< index of the vector, by that of each of its accesses
+  std::set<std::uint32_t> operands_{};            ///< variables
+  std::set<std::string> descriptors_{};           ///< names of variables that one reads; an empty name: any
+  std::map<std::size_t, std::string> reasons_{};  ///< why an access is left out, by its index
+  std::map<std::uint32_t, bool> refuted_{};       ///< by variable
   std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< by variable and start
 };
 

@@ -175,6 +175,7 @@ class CaseSearch {
     worst.warp = number_;
     worst.lanes = lanes.lanes;
     add_assumptions(now.assumptions, worst);
+    worst.every_launch = one.reached && now.assumptions.empty();
     one.worst = std::move(worst);
     one.assumptions = now.assumptions;
     one.worst_lanes = active;

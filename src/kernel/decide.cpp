@@ -80,8 +80,8 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
     kernel.warps.start(warps);  // the terms in the lanes of each warp
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
-  if (options.fixes) find_fixes(kernel, arrays, report);
   report.operands = decide_operands(kernel);
+  if (options.fixes) find_fixes(kernel, arrays, report);
   auto const on_bases = [](auto const& one) { return one.on_bases; };
   if (std::any_of(report.accesses.begin(), report.accesses.end(), on_bases) ||
       std::any_of(report.operands.begin(), report.operands.end(), on_bases))

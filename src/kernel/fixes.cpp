@@ -1,10 +1,15 @@
 #include "fixes.hpp"
 
+#include "address_text.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -20,11 +25,31 @@ namespace {
 constexpr std::uint64_t most_executions = 2048;  ///< of one access in one warp
 constexpr std::size_t most_moves = 64;           ///< of one execution
 
-/// Adds one execution of an access by these lanes. What all of them share next to the array's start may have a few values.
-bool add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, Warp& warp,
-                   std::uint32_t active) {
-  Lanes const v = warp.value(kernel.execution.accesses[a.index].address, 32);
-  if (!v.split()) return false;
+/// Reason why an address is not known, in words: data, a parameter, the block's number, or an iteration.
+std::string dependence_of(ExecutedKernel& kernel, Id term) {
+  if (Origin const from = kernel.origins.origin(term); from.leaf != 0)
+    return "its addresses depend on " + kernel.origins.text_of(from.leaf);
+  for (Id const id : kernel.origins.leaves_of({term})) {
+    execution::Leaf const& l = *kernel.origins.leaf_at(id);
+    std::string const name = text_of_term(kernel.program, kernel.execution, id);
+    if (l.kind == execution::Leaf::Kind::param)
+      return fmt::format("its addresses depend on {0}: --param {0}=N gives it a value", name);
+    if (l.kind == execution::Leaf::Kind::special) return "its addresses depend on " + name;
+  }
+  return "its addresses depend on " + text_of_term(kernel.program, kernel.execution, term);
+}
+
+/// Adds one execution of an access by these lanes. What all of them share next to the array's start may have a few values. Returns why it
+/// cannot; else nothing.
+std::string add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, Warp& warp,
+                          std::uint32_t active) {
+  Id const address = kernel.execution.accesses[a.index].address;
+  Lanes const v = warp.value(address, 32);
+  if (v.state == Lanes::State::varying) {
+    Origin const from = kernel.origins.origin_of_varying(warp, address, v.why);
+    return "its addresses depend on " + kernel.origins.text_of(from.leaf);
+  }
+  if (!v.split()) return dependence_of(kernel, warp.request(v.why).atom);
   std::optional<Id> start;
   std::vector<std::uint64_t> moved{0};
   for (auto const& [atom, factor] : v.terms) {
@@ -35,20 +60,22 @@ bool add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a,
       continue;
     }
     auto const few = kernel.origins.origin(atom).leaf == 0 ? warp.domain(atom, most_moves) : std::nullopt;
-    if (!few || few->size() * moved.size() > most_moves) return false;
+    if (!few || few->size() * moved.size() > most_moves) return dependence_of(kernel, atom);
     std::vector<std::uint64_t> sums;
     for (std::uint64_t const m : moved)
       for (std::uint64_t const x : *few) sums.push_back(m + factor * x);
     moved = std::move(sums);
   }
-  return start && std::all_of(moved.begin(), moved.end(), [&](std::uint64_t by) {
-           return arrays.add_execution(a, *start, v.lane, by, active);
-         });
+  if (!start) return "its addresses take the array's start other than as a summand";
+  bool const added = std::all_of(moved.begin(), moved.end(), [&](std::uint64_t by) {
+    return arrays.add_execution(a, *start, v.lane, by, active);
+  });
+  return added ? "" : "its accesses are misaligned, or they are more than 16,384 different ones";
 }
 
-/// Adds all executions of an access by a warp, in each iteration of the loops around it whose number is known. False if the addresses of
-/// one are not known, or if they are too many.
-bool add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, unsigned number) {
+/// Adds all executions of an access by a warp, in each iteration of the loops around it whose number is known. Returns why one is not known, or
+/// that they are too many; else nothing.
+std::string add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, unsigned number) {
   ExecutedAccess const& access = kernel.execution.accesses[a.index];
   std::vector<std::pair<Id, std::uint64_t>> loops;
   std::uint64_t count = 1;
@@ -59,28 +86,29 @@ bool add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a
     loops.emplace_back(counter, n);
     count = std::min<std::uint64_t>(count * n, most_executions + 1);
   }
-  if (count > most_executions) return false;
+  if (count > most_executions) return fmt::format("a warp executes it more than {} times", most_executions);
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (kernel.out_of_steps()) return false;
+    if (kernel.out_of_steps())
+      return fmt::format("the limit of {} steps for one kernel", kernel.options.steps);
     std::vector<Assumption> now;
     std::uint64_t rest = i;
     for (auto const& [counter, size] : loops) now.push_back({counter, false, 64, rest % size}), rest /= size;
     Warp& warp = now.empty() ? kernel.warps.plain(number) : kernel.warps.under(number, now);
     LaneTruths const guard = warp.truth(access.guard);
     std::uint32_t const on = warp.present() & ~guard.no;
-    // Matrix instructions whose warp is not whole are undefined.
     if (on == 0) continue;
-    if (a.instruction->matrices != 0 && on != ~0U) return false;
-    if (!add_execution(kernel, arrays, a, warp, on)) return false;
+    if (a.instruction->matrices != 0 && on != ~0U)
+      return "lanes are off in a matrix instruction, which is undefined";
+    if (std::string why = add_execution(kernel, arrays, a, warp, on); !why.empty()) return why;
   }
-  return true;
+  return {};
 }
 
 /// Adds the executions of an access by all warps; none if they are not all known.
 bool add_or_leave_out(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a) {
   for (unsigned w = 0; w < kernel.warps.count(); ++w)
-    if (!add_executions(kernel, arrays, a, w)) {
-      arrays.leave_out(a);
+    if (std::string why = add_executions(kernel, arrays, a, w); !why.empty()) {
+      arrays.leave_out(a, std::move(why));
       return false;
     }
   return true;
@@ -117,6 +145,8 @@ void find_fixes(ExecutedKernel& kernel, Arrays& arrays, KernelReport& report) {
     if (o.reached && kernel.origins.root_of(o.address, symbol) == Origins::Root::shared)
       arrays.add_operand(symbol);
   }
+  for (KernelOperand const& o : report.operands)
+    if (o.what.starts_with("descriptor")) arrays.add_descriptor(o.array);
   std::map<std::uint32_t, std::vector<ArrayAccess>> series;  // by number
   for (ArrayAccess const& a : arrays.to_search()) {
     std::uint32_t const number = kernel.program.accesses[a.index].series;
@@ -134,6 +164,7 @@ void find_fixes(ExecutedKernel& kernel, Arrays& arrays, KernelReport& report) {
   }
   report.fixes = arrays.fixes(*kernel.options.arch);
   report.vectors = arrays.vectors(*kernel.options.arch);
+  report.unfixed = arrays.unfixed(report.fixes, report.vectors);
 }
 
 }  // namespace swizproof::kernel_detail

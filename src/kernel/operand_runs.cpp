@@ -93,7 +93,7 @@ bool OperandRuns::replays(OperandCase const& one, std::uint32_t lanes) {
       for (unsigned lane = 0; lane < 32; ++lane)
         on = on || (guard[lane] != 0 && (warp.present() & lanes) >> lane & 1);
       all = on && run.certain();
-      values = run.parameters();
+      values = named(run.numbers());
     }
     if (!all) continue;
     values_ = std::move(values);

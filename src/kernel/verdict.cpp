@@ -2,6 +2,7 @@
 
 #include "access_cost.hpp"
 #include "address_text.hpp"
+#include "needed_values.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@ using execution::Assumption;
 using execution::ExecutedAccess;
 using execution::Leaf;
 using execution::LeafValues;
+using execution::Numbers;
 using execution::Replay;
 using execution::Runs;
 using execution::Seen;
@@ -23,8 +25,12 @@ using program::MemoryAccess;
 
 namespace {
 
-constexpr unsigned attempts = 28;         ///< replays of an access in one warp
-constexpr std::uint64_t seeds = 1000003;  ///< of the replays of one access
+using Read = std::vector<execution::ReadNumber>;
+
+constexpr unsigned attempts = 28;            ///< replays of an access in one warp
+constexpr unsigned lowering_attempts = 200;  ///< for one execution that is shown
+constexpr std::size_t most_small = 8;        ///< executions that are tried for the next access
+constexpr std::uint64_t seeds = 1000003;     ///< of the replays of one access
 // Styles of inputs: up to 7 they run first iterations; 8 and 9 run any, for the second opinion alone.
 constexpr unsigned witness_style = 7, styles = 10;
 
@@ -66,8 +72,14 @@ Replay Verdicts::run_of(AccessSearch const& search, unsigned warp, std::uint64_t
 }
 
 void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
-  std::uint64_t const number = index_of(kernel_, search.memory) + 1;
   fault_ = {};
+  shown_.reset();
+  find_executions(search, cost, out);
+  show_smallest(search, out);
+}
+
+void Verdicts::find_executions(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
+  std::uint64_t const number = index_of(kernel_, search.memory) + 1;
   bool const open = (!out.in_bounds || !out.aligned) && takes_values(search.access.address);
   for (unsigned const w : std::set<unsigned>{0, out.worst ? out.worst->warp : 0U}) {
     Replay::Trips const trips = kernel_.iterations.around(w, search.access.loop);
@@ -110,54 +122,118 @@ std::optional<LeafValues> Verdicts::witness_of(AccessSearch const& search, CaseC
                          cost.worst_lanes, cost.assumptions);
 }
 
-void Verdicts::replay_once(Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out) {
+Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, KernelAccess const& out) {
   ExecutedAccess const& access = search.access;
   auto const guard = run.value(access.guard);
   auto const address = run.value(access.address);
-  if (!run.valid()) return;
+  Seen seen;
+  if (!run.valid()) return seen;
   std::uint32_t active = 0;
   for (unsigned l = 0; l < 32; ++l)
     if (guard[l] != 0 && (kernel_.warps.plain(warp).present() >> l & 1) != 0) active |= 1U << l;
   std::uint32_t const index = index_of(kernel_, search.memory);
   auto const cost = active == 0 ? std::nullopt : access_in_run(kernel_, index, active, address, run.bases());
-  if (!cost) return;
+  if (!cost) return seen;
+  bool const certain = access.exact && !access.apart && run.certain();
   if (!cost->fault.empty()) {
-    if (access.exact && !access.apart && run.certain())
-      take_fault({cost->fault, cost->lane, warp, cost->outside, run.parameters()}, search, out);
-    return;
+    if (certain) seen.fault = {cost->fault, cost->lane, warp, cost->outside, run.numbers(), run.bases()};
+    return seen;
   }
   check_bound(cost->wavefronts, warp, search.memory, out);
-  if (!access.exact || access.apart || !run.certain() || cost->wavefronts != *out.wavefronts || out.reached)
-    return;
-  out.reached = true;
-  out.worst = {warp, run.parameters(), needed_bases(run.bases(), search), cost->lanes};
+  if (certain)
+    seen = {cost->wavefronts, {warp, named(run.numbers()), {}, cost->lanes}, run.numbers(), run.bases(), {}};
+  return seen;
 }
 
-void Verdicts::take_fault(SeenFault const& fault, AccessSearch const& search, KernelAccess& out) {
+void Verdicts::replay_once(Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out) {
+  Seen const seen = seen_in(run, warp, search, out);
+  if (seen.fault) take_fault(*seen.fault, true, search, out);
+  if (seen.wavefronts != *out.wavefronts || out.reached) return;
+  out.reached = true;
+  show(seen, search, out);
+  shown_by_replay_ = true;
+}
+
+void Verdicts::show(Seen const& seen, AccessSearch const& search, KernelAccess& out) {
+  out.worst = seen.worst;
+  out.worst->bases = needed_bases(seen.bases, search);
+  shown_ = seen;
+}
+
+void Verdicts::show_smallest(AccessSearch const& search, KernelAccess& out) {
+  if (shown_ && *out.wavefronts > out.allowed)
+    show(smallest_like(*shown_, shown_by_replay_, search, out), search, out), show_needed(search, out);
+  if (fault_.text.empty()) return;
+  Seen faulty;
+  faulty.fault = fault_;
+  faulty = smallest_like(faulty, fault_by_replay_, search, out);
+  take_fault(*faulty.fault, fault_by_replay_, search, out);
+}
+
+void Verdicts::show_needed(AccessSearch const& search, KernelAccess& out) {
+  auto const needed = needed_values(kernel_, search, shown_->worst.warp, shown_->wavefronts, shown_->read);
+  out.worst->values = named(needed);
+  out.worst->every_launch = needed.empty() && out.worst->bases.empty();
+}
+
+Seen Verdicts::smallest_like(Seen const& seen, bool by_replay, AccessSearch const& search,
+                             KernelAccess const& out) {
+  auto const again = [&](Numbers const& numbers) -> std::optional<Seen> {
+    std::map<std::uint32_t, std::uint64_t> const& bases = seen.fault ? seen.fault->bases : seen.bases;
+    Seen now;
+    if (by_replay) {
+      Replay::Trips const trips = kernel_.iterations.around(numbers.warp, search.access.loop);
+      Replay run = run_of(search, numbers.warp, 0, execution::smallest_style, trips);
+      run.give(numbers.read);
+      for (auto const& [symbol, address] : bases) run.place(symbol, address);
+      now = seen_in(run, numbers.warp, search, out);
+    } else {
+      now = runs_.again(index_of(kernel_, search.memory), numbers, bases);
+    }
+    bool const same = seen.fault ? now.fault && now.fault->outside == seen.fault->outside
+                                 : now.wavefronts == seen.wavefronts;
+    return same ? std::optional(now) : std::nullopt;
+  };
+  auto const numbers_of = [](Seen const& s) {
+    return s.fault ? s.fault->numbers() : Numbers{s.worst.warp, s.read};
+  };
+  Numbers const least = execution::smallest(
+      numbers_of(seen), small_, lowering_attempts, [&](Numbers const& n) -> std::optional<Read> {
+        std::optional<Seen> const now = again(n);
+        return now ? std::optional(numbers_of(*now).read) : std::nullopt;
+      });
+  auto const same = [&](Numbers const& n) { return !(n < least) && !(least < n); };
+  if (small_.size() < most_small && std::none_of(small_.begin(), small_.end(), same)) small_.push_back(least);
+  return least < numbers_of(seen) ? again(least).value_or(seen) : seen;
+}
+
+void Verdicts::take_fault(SeenFault const& fault, bool by_replay, AccessSearch const& search,
+                          KernelAccess& out) {
   std::optional<bool>& fact = fault.outside ? out.in_bounds : out.aligned;
   std::string const text = fmt::format("lane {} of warp {} {}", fault.lane, fault.warp, fault.text);
   if (fact == true)
     throw Disagreement(fmt::format("{} line {}: {}, which was proved not to happen",
                                    out.sass ? "SASS" : "PTX", search.memory.line, text));
   bool const always = fact == false && fault_.text.empty();  // in all launches
-  if (always || (fact == false && fault_.is_smaller(fault.values))) return;
+  if (always || (fact == false && !(fault.numbers() < fault_.numbers()))) return;
   fact = false;
   if (fault.outside) out.bounds_reason = "";
   std::string with;
-  for (auto const& [name, value] : fault.values)
+  for (auto const& [name, value] : named(fault.read))
     with += fmt::format("{}{} = {}", with.empty() ? ", if " : ", ", name, value);
   fault_ = fault;
+  fault_by_replay_ = by_replay;
   fault_.text = text + with;
 }
 
 void Verdicts::take_seen(Seen const& seen, AccessSearch const& search, KernelAccess& out) {
-  if (seen.fault) take_fault(*seen.fault, search, out);
+  if (seen.fault) take_fault(*seen.fault, false, search, out);
   check_bound(seen.wavefronts, seen.worst.warp, search.memory, out);
   out.reached = seen.wavefronts == *out.wavefronts;
   if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
   if (!out.reached && out.seen == 0) return;
-  out.worst = seen.worst;
-  out.worst->bases = needed_bases(seen.bases, search);
+  show(seen, search, out);
+  shown_by_replay_ = false;
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> Verdicts::needed_bases(

@@ -33,15 +33,30 @@ class Verdicts {
   /// A run of the access; `trips` must live as long.
   [[nodiscard]] execution::Replay run_of(AccessSearch const& search, unsigned warp, std::uint64_t seed,
                                          unsigned style, execution::Replay::Trips const& trips);
-  /// Takes what a run shows.
+  /// Looks for an execution that reaches the bound, and for one with a fault.
+  void find_executions(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
+  /// Takes what a replay shows.
   void replay_once(execution::Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out);
+  /// Result that a replay surely shows: the cost of the access, or its fault. Throws Disagreement if it costs more than the bound.
+  [[nodiscard]] execution::Seen seen_in(execution::Replay& run, unsigned warp, AccessSearch const& search,
+                                        KernelAccess const& out);
+  /// Lowers the numbers of the executions that are shown.
+  void show_smallest(AccessSearch const& search, KernelAccess& out);
+  /// Leaves out the numbers that do not matter.
+  void show_needed(AccessSearch const& search, KernelAccess& out);
+  /// The execution with the smallest numbers that shows the same as this one.
+  [[nodiscard]] execution::Seen smallest_like(execution::Seen const& seen, bool by_replay,
+                                              AccessSearch const& search, KernelAccess const& out);
+  /// Takes an execution as the one that is shown.
+  void show(execution::Seen const& seen, AccessSearch const& search, KernelAccess& out);
   /// Values with which a solver finds the worst case executed; nothing if it is open for another reason, or if a run reaches it.
   [[nodiscard]] std::optional<execution::LeafValues> witness_of(AccessSearch const& search,
                                                                 CaseCost const& cost, unsigned warp);
   /// Takes what a run has seen: a lower bound of the most that the access costs.
   void take_seen(execution::Seen const& seen, AccessSearch const& search, KernelAccess& out);
   /// Takes a fault of an execution: bounds or alignment do not hold with these values. Throws Disagreement if they were proved.
-  void take_fault(execution::SeenFault const& fault, AccessSearch const& search, KernelAccess& out);
+  void take_fault(execution::SeenFault const& fault, bool by_replay, AccessSearch const& search,
+                  KernelAccess& out);
   [[nodiscard]] bool takes_values(Id address) const;
   /// Addresses of an execution's variables that its cost may depend on.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
@@ -56,8 +71,12 @@ class Verdicts {
   ExecutedKernel& kernel_;
   execution::Witnesses witnesses_;
   execution::Runs runs_;
-  execution::SeenFault fault_{};    ///< of the access that is replayed
-  execution::TermValues values_{};  ///< of the replay that runs
+  execution::SeenFault fault_{};  ///< of the access that is replayed
+  std::optional<execution::Seen>
+      shown_{};  ///< the execution of it that is shown; nothing if a case proves that there is one
+  std::vector<execution::Numbers> small_{};  ///< of executions that were shown for other accesses
+  bool fault_by_replay_ = false, shown_by_replay_ = false;  ///< not by a run from the entry on
+  execution::TermValues values_{};                          ///< of the replay that runs
 };
 
 }  // namespace swizproof::kernel_detail

@@ -332,7 +332,7 @@ class Comparer {
       bool fits = tries++ < most_tries;
       for (std::uint32_t q = 0; fits && q < part; ++q) {
         auto const apart = distance(*chosen[q], *a);
-        fits = chosen[q] == a ? a->in_loop : !apart || *apart == (part - q) * bytes;
+        fits = chosen[q] == a ? a->loop_depth != 0 : !apart || *apart == (part - q) * bytes;
       }
       if (!fits) continue;
       chosen.push_back(a);

@@ -21,7 +21,10 @@ using Json = nlohmann::ordered_json;
 Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
 
 Json to_json(KernelWorst const& worst) {
-  Json out{{"warp", worst.warp}, {"values", Json::object()}, {"lanes", Json::array()}};
+  Json out{{"warp", worst.warp},
+           {"every_launch", worst.every_launch},
+           {"values", Json::object()},
+           {"lanes", Json::array()}};
   for (auto const& [what, value] : worst.values) out["values"][what] = value;
   for (auto const& [array, address] : worst.bases) out["bases"][array] = address;
   for (unsigned l = 0; l < warp_lanes; ++l) {
@@ -78,6 +81,10 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   if (a.seen != 0) out["seen"] = a.seen;
   out["ideal"] = a.instruction ? Json(a.ideal) : Json();
   out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
+  out["loop_depth"] = a.loop_depth;
+  out["executions"] = a.executions ? Json(*a.executions) : Json();
+  out["lost"] =
+      a.executions && a.wavefronts && a.instruction ? Json(wavefronts_lost(a, *a.executions)) : Json();
   out["address"] = text_or_null(a.address);
   out["layout"] = text_or_null(a.layout);
   out["reason"] = text_or_null(a.reason);
@@ -139,6 +146,8 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
                                {"left_out", f.left_out},
                                {"fixes", std::move(regions)}});
   }
+  for (KernelUnfixed const& u : report.unfixed)
+    kernel["unfixed"].push_back({{"array", u.array}, {"reason", u.reason}});
   for (KernelVector const& v : report.vectors)
     kernel["vectors"].push_back({{"array", v.array},
                                  {"file", text_or_null(v.source.file)},
@@ -236,6 +245,12 @@ std::string assumed_in_words(std::vector<std::string> const& forms) {
   return fmt::format("assumed, not measured, is what these instructions mean: {}", fmt::join(forms, ", "));
 }
 
+std::uint64_t wavefronts_lost(KernelAccess const& a, std::uint64_t executions) {
+  return a.wavefronts && a.instruction && a.executed ? excess_over(a.ideal, *a.wavefronts) * executions : 0;
+}
+
+bool is_of_dynamic_size(KernelAccess const& a) { return a.bounds_reason.starts_with("the size of "); }
+
 bool is_fault(KernelAccess const& a) { return a.aligned == false || a.in_bounds == false; }
 
 bool has_conflict(KernelAccess const& a) {
@@ -249,6 +264,7 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   std::string values;
   for (auto const& [what, value] : w.values)
     values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
+  if (w.every_launch) values = w.warp == 0 ? " of every launch" : " of every launch that has it";
   values += bases_of(w) + open_lanes_of(w);
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
   constexpr std::size_t most = 100;  // characters; the JSON document has longer ones

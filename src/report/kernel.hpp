@@ -52,6 +52,12 @@ namespace swizproof {
 /// `; 24 lanes more may take part`, if the execution is not known of these; else empty.
 [[nodiscard]] std::string open_lanes_of(KernelWorst const& worst);
 
+/// Wavefronts above the ideal ones of so many executions; 0 if nothing is known of the cost.
+[[nodiscard]] std::uint64_t wavefronts_lost(KernelAccess const& access, std::uint64_t executions);
+
+/// True for an access to dynamic shared memory whose bounds are not known for the lack of its size.
+[[nodiscard]] bool is_of_dynamic_size(KernelAccess const& access);
+
 /// True for an access that is misaligned, or leaves its array.
 [[nodiscard]] bool is_fault(KernelAccess const& access);
 

@@ -98,6 +98,7 @@ struct Fix {
   std::optional<PaddingFix> padding{};  ///< nothing where none that was searched is better
   PaddingFamily paddings{};             ///< that were searched
   bool too_many = false;                ///< patterns: no swizzle was searched
+  bool of_descriptors = false;          ///< only Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> were searched
   int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
   int address_bits = 0;                 ///< of the region's last byte, within which swizzles were searched
 
@@ -118,9 +119,11 @@ struct Fix {
 /// the cheapest it is the first by this order: the 8 pitches that lanes of expensive accesses show most often, then the others
 /// from the least; the least padding. Both must be cheaper than what is. A column of 32 floats, 128 bytes apart, and its
 /// rows: Sw<5,2,5>, or 4 bytes a row. The search of paddings ends after 2^22 evaluations: the family says how far it came.
-/// `whole`: bytes that other accesses to this memory keep together, at least as many as the widest access counts.
+/// `whole`: bytes that other accesses to this memory keep together, at least as many as the widest access counts. `of_descriptors`: wgmma or
+/// tcgen05 reads this memory, so a swizzle is one of the modes of descriptors, and rows that are longer are multiples of 128 bytes.
 /// Checked by tests/unit/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
 [[nodiscard]] std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses,
-                                        Architecture const& arch = sm_90, unsigned whole = 1);
+                                        Architecture const& arch = sm_90, unsigned whole = 1,
+                                        bool of_descriptors = false);
 
 }  // namespace swizproof

@@ -19,6 +19,8 @@ struct KernelWorst {
   std::vector<std::pair<std::string, std::uint64_t>> bases{};
   WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
   std::uint32_t open = 0;             ///< lanes that are off in `lanes`, and may take part
+  /// True if the warp takes as many in every launch that has it, with any parameters.
+  bool every_launch = false;
 };
 
 }  // namespace swizproof

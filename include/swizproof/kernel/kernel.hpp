@@ -127,9 +127,14 @@ struct KernelAccess {
   std::string lanes_reason{};  ///< why `lanes` are not all known; empty if `reason` has it
   std::optional<KernelPlace>
       place{};  ///< with KernelOptions::lanes, if the addresses are known but for a part that all lanes share
-  bool in_loop = false;  ///< of the kernel: one instruction of it may be several of SASS
   bool on_bases =
       false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
+  unsigned loop_depth =
+      0;  ///< loops of the kernel around it: one instruction in a loop may be several of SASS
+  std::optional<std::uint64_t> executions{};  ///< by all warps of a block, if each launch has as many
+  /// The same where each warp takes part, and a loop of an unknown number of iterations has one.
+  std::uint64_t about_executions = 1;
+  unsigned open_loops = 0;  ///< of the loops around it those whose iterations are not known
 };
 
 /// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
@@ -142,6 +147,12 @@ struct KernelFix {
   std::size_t accesses = 0;      ///< instructions that access the variable
   std::vector<std::uint32_t>
       left_out{};  ///< PTX lines of those whose addresses are not known, of atomics, and without a cost model
+};
+
+/// An array with an access that is refuted for its cost, of which no fix is named, and why.
+struct KernelUnfixed {
+  std::string array{};
+  std::string reason{};
 };
 
 /// Neighbouring loads or stores of 16 bytes a lane, or of 8, which one vector access replaces. ptxas makes it of them where it can prove the
@@ -187,8 +198,9 @@ struct KernelReport {
   std::string block{};    ///< `128,1,1`, or `32n,1,1`
   std::string refused{};  ///< why none of its accesses was decided
   std::vector<KernelAccess> accesses{};
-  std::vector<KernelFix> fixes{};       ///< of arrays with an access that is refuted for its cost
-  std::vector<KernelVector> vectors{};  ///< in place of a fix of these accesses
+  std::vector<KernelFix> fixes{};        ///< of arrays with an access that is refuted for its cost
+  std::vector<KernelUnfixed> unfixed{};  ///< other arrays with such an access
+  std::vector<KernelVector> vectors{};   ///< in place of a fix of these accesses
   std::vector<KernelOperand> operands{};
   /// Instructions of PTX on tensor maps in shared memory: ptxas makes loads and stores of them, in its own way.
   std::vector<KernelAccess> tensor_maps{};

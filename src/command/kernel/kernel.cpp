@@ -1,25 +1,19 @@
 // swizproof kernel: what does each shared-memory instruction of a compiled kernel cost at most?
 #include "command/line/command.hpp"
 #include "command/layout/emit.hpp"
-#include "command/kernel/fat_binary.hpp"
+#include "command/kernel/decision.hpp"
 #include "command/line/help.hpp"
 #include "command/kernel/launch.hpp"
 #include "command/kernel/results.hpp"
-#include "command/kernel/target.hpp"
 #include "command/profile/page_parts.hpp"
 
 #include "system/whole_file.hpp"
-#include "parse/question/kernels.hpp"
-#include "parse/text/regular_expression.hpp"
 #include "report/report.hpp"
-
-#include <swizproof/sass/lower.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 namespace swizproof::command {
@@ -38,151 +32,6 @@ std::optional<std::string> source_text(Sources& sources, SourceLine const& at) {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct KernelArguments {
-  std::vector<std::string> files;
-  std::string kernel;
-  std::vector<std::string> blocks, params, source;
-  std::string sarif, html, emit, format = "text", base = "device";
-  std::uint64_t shared_bytes = 0;
-  unsigned at_most = 0;
-  bool machine = false;
-};
-
-/// Every .ptx below a folder, with --sass every .cubin and .sass, or the file itself.
-std::vector<std::string> files_of(std::vector<std::string> const& names, bool machine, bool& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> files;
-  for (std::string const& name : names) {
-    std::error_code error;
-    if (!fs::is_directory(name, error)) {
-      files.push_back(name);
-      continue;
-    }
-    folder = true;
-    std::vector<std::string> found;
-    for (fs::recursive_directory_iterator at(name, fs::directory_options::skip_permission_denied, error), end;
-         at != end && !error; at.increment(error))
-      if (std::string const kind = at->path().extension().string();
-          (machine ? kind == ".cubin" || kind == ".sass" : kind == ".ptx") && at->is_regular_file(error))
-        found.push_back(at->path().string());
-    if (found.empty() && machine)
-      throw InputError::whole("the folder has no .cubin and no .sass file", name,
-                              "without --sass its .ptx files are read");
-    if (found.empty())
-      throw InputError::whole("the folder has no .ptx file", name,
-                              "nvcc -ptx -lineinfo writes one; --sass reads .cubin and .sass files");
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
-
-/// Reads the values of --param, and returns the parameters.
-std::vector<std::string> read_params(KernelArguments const& arguments, KernelOptions& options) {
-  std::vector<std::string> names;
-  for (std::string const& p : arguments.params) {
-    auto const [at, fresh] = options.params.insert(parse_param(p));
-    if (!fresh) throw InputError::whole("this parameter has a value already", p);
-    names.push_back(at->first);
-  }
-  return names;
-}
-
-/// Shapes of --block, each once; without one, a single unknown shape.
-std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks_of(KernelArguments const& arguments) {
-  std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks;
-  for (std::string const& b : arguments.blocks)
-    if (auto const block = parse_block(b); std::find(blocks.begin(), blocks.end(), block) == blocks.end())
-      blocks.emplace_back(block);
-  if (blocks.empty()) blocks.emplace_back();
-  return blocks;
-}
-
-bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions const& options) {
-  return swizproof::needs_block(kernel, options);
-}
-
-/// Throws where no kernel was decided, or none has a parameter that was given.
-void must_have_found(std::vector<Result> const& results, std::vector<std::string> const& names,
-                     std::vector<std::string> const& unused, KernelArguments const& arguments) {
-  if (results.empty() && !names.empty())
-    throw InputError::whole("no kernel has a name that matches", arguments.kernel,
-                            fmt::format("there {}; case matters", kernels_in_words(names)));
-  if (!unused.empty() && !results.empty())
-    throw InputError::whole("no kernel has this parameter", unused[0],
-                            "the first parameter is 0: --param 0=1024");
-  if (names.empty()) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
-}
-
-/// Throws where a parameter that was given is none of the kernel's kind.
-void must_fit(ptx::Function const& f, std::string const& name, KernelOptions const& options,
-              KernelArguments const& arguments) {
-  if (std::string const why = why_no_parameter(f, options.params); !why.empty())
-    throw InputError::whole(fmt::format("kernel {}: {}", name, why),
-                            fmt::format("{}", fmt::join(arguments.params, " ")));
-}
-
-Results compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
-  Pattern const chosen(arguments.kernel, "--kernel");
-  options.arch = &parse_architecture(common.arch);
-  options.fixes = true;
-  std::vector<std::string> unused = read_params(arguments, options);  // by all kernels
-  auto const blocks = blocks_of(arguments);
-  bool many = false;  // kernels of which one has no shape
-  Results out;
-  TargetArchitectures targets(common, options, out.notes);
-  std::vector<Result>& results = out.all;
-  std::vector<std::string> names;  // of all kernels
-  auto const is_chosen = [&](ptx::Function const& f) {
-    return chosen.found_in(f.name) || chosen.found_in(demangled(f.name));
-  };
-  auto const wanted = [&](ptx::Function const& f, std::string const& name) {
-    names.push_back(name);
-    if (f.skipped || !is_chosen(f)) return false;
-    std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
-    must_fit(f, name, options, arguments);
-    return true;
-  };
-  auto const take = [&](PtxText const& part, std::string const& name, auto const& module,
-                        auto const& kernel) {
-    for (auto const& block : blocks) {
-      options.block = block;
-      Result one{part.name, part.part, name, decide_kernel(module, kernel, options)};
-      bool const accesses = !one.report.accesses.empty() || !one.report.operands.empty();
-      if (!many && accesses && needs_block(module, kernel, options)) refuse_without_shape(name);
-      results.push_back(std::move(one));
-    }
-  };
-  auto const decide_sass = [&](PtxText& part) {
-    sass::Module const module = sass::read_module(std::move(part.text), part.name);
-    targets.take_sass(module.arch);
-    add_notes(out.notes, module.notes);
-    many = many || !part.part.empty() || module.functions.size() > 1;
-    for (sass::Function const& f : module.functions) {
-      if (!f.entry) continue;
-      std::string const name = demangled(f.name);
-      sass::Lowered const kernel = sass::lower(module, f);
-      if (wanted(kernel.head, name)) take(part, name, module, kernel);
-    }
-  };
-  auto const decide = [&](PtxText& part) {
-    must_be_code(part.text, part.name);
-    if (sass::is_sass(part.text)) return decide_sass(part);
-    ptx::Module const module = ptx::read_module(std::move(part.text), part.name, is_chosen);
-    targets.take_ptx(module.target);
-    many = many || !part.part.empty();
-    for (ptx::Function const& f : module.functions) {
-      if (!f.entry) continue;
-      std::string const name = demangled(f.name);
-      if (wanted(f, name)) take(part, name, module, f);
-    }
-  };
-  for (std::string const& file : files_of(arguments.files, arguments.machine, many))
-    for (PtxText& part : code_of(file, arguments.machine)) decide(part);
-  must_have_found(results, names, unused, arguments);
-  return out;
-}
 
 Sums sums_of(std::vector<Result> const& results) {
   Sums sums;
@@ -203,9 +52,9 @@ Sums sums_of(std::vector<Result> const& results) {
 Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   std::vector<Result> const& results = of.all;
   Sums const sums = sums_of(results);
-  Json out{{"verdict", sums.refuted != 0   ? "refuted"
-                       : sums.unknown != 0 ? "unknown"
-                                           : "proved"},
+  Json out{{"verdict", sums.refuted != 0                           ? "refuted"
+                       : sums.unknown != 0 || !of.not_read.empty() ? "unknown"
+                                                                   : "proved"},
            {"arch", arch.name},
            {"kernels", Json::array()}};
   for (Result const& r : results) {
@@ -219,6 +68,7 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
     out["kernels"].push_back(std::move(kernel));
   }
   if (!of.notes.empty()) out["notes"] = of.notes;
+  for (UnreadFile const& f : of.not_read) out["not_read"].push_back({{"file", f.file}, {"reason", f.reason}});
   out["proved"] = sums.proved;
   out["refuted"] = sums.refuted;
   out["data_dependent"] = sums.data;
@@ -230,6 +80,9 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
 std::string obligations_of(Common const& common, KernelArguments const& arguments,
                            KernelOptions const& options, std::vector<Result> const& results) {
   std::vector<std::string> blocks;
+  if (LaunchBlocks(arguments.blocks).by_name())
+    throw InputError::whole("an entry has the blocks of all its kernels", "--emit toml",
+                            "write one for each: --kernel 'gemm.*' --block 128 --emit toml");
   for (std::string const& block : arguments.blocks) {
     std::vector<std::string> extents;
     for (std::uint32_t const extent : parse_block(block)) extents.push_back(fmt::format("{}", extent));
@@ -270,10 +123,25 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
     throw InputError::whole("standard output takes one form", "--emit " + arguments.emit,
                             "leave the other form out, or write it to a file");
   Sources sources(arguments.source);
-  Results const decided = compute(common, arguments, options);
+  bool const text = !common.json && arguments.emit.empty() && arguments.sarif != "-" &&
+                    arguments.html != "-" && arguments.format != "gcc";
+  Style const style = style_of(common);
+  std::size_t notes = 0;  // that are printed
+  auto const print_notes = [&](std::vector<std::string> const& all) {
+    for (; notes < all.size(); ++notes) fmt::print(common.streams.out, "note: {}\n", all[notes]);
+  };
+  OnResult const print_one = [&](Result const& r, Architecture const& arch,
+                                 std::vector<std::string> const& all) {
+    print_notes(all);
+    print(common, r, arch, sources, style);
+    std::fflush(common.streams.out);
+  };
+  Results const decided = decide_files(common, arguments, options, text ? print_one : OnResult());
   std::vector<Result> const& results = decided.all;
   Sums const sums = sums_of(results);
-  common.exit_code = sums.refuted != 0 ? refuted : sums.unknown != 0 ? undecided : holds;
+  common.exit_code = sums.refuted != 0                                ? refuted
+                     : sums.unknown != 0 || !decided.not_read.empty() ? undecided
+                                                                      : holds;
   Architecture const& arch = parse_architecture(common.arch);
   std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
   if (!arguments.sarif.empty())
@@ -290,13 +158,11 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   if (arguments.sarif == "-" || arguments.html == "-") return;
   if (arguments.format == "gcc")
     return fmt::print(common.streams.out, "{}", gcc_lines(kernel_rules, findings));
-  Style const style = style_of(common);
-  for (std::string const& note : decided.notes) fmt::print(common.streams.out, "note: {}\n", note);
-  for (Result const& r : results) print(common, r, arch, sources, style);
+  print_notes(decided.notes);
+  fmt::print(common.streams.out, "{}", left_out(decided));
   fmt::print(common.streams.out,
-             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown; of the {}, over all warps, "
-             "blocks, "
-             "iterations and parameters\n{}{}",
+             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown;\n"
+             "of the {}, over all warps, blocks, iterations and parameters\n{}{}",
              sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
              sums.idle == 0 ? "" : fmt::format(" ({} not executed)", sums.idle), sums.refuted, sums.data,
              sums.unknown, results.front().report.sass ? "SASS" : "PTX", open_faults(results),
@@ -331,7 +197,8 @@ void add_kernel(CLI::App& app, Common& common) {
       "read");
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
-                  "or tid.z and its code has no .reqntid")
+                  "or tid.z and its code has no .reqntid. NAME=X,Y: of the kernels whose name this\nregular "
+                  "expression finds, in place of the other shapes")
       ->type_name("INTEGERS")
       ->allow_extra_args(false);
   sub->add_option("--param", arguments->params,

@@ -25,6 +25,39 @@ std::array<std::uint32_t, 3> parse_block(std::string const& text) {
   return block;
 }
 
+LaunchBlocks::LaunchBlocks(std::vector<std::string> const& texts) {
+  for (std::string const& text : texts) {
+    std::size_t const equal = text.rfind('=');
+    if (equal != text.npos) {
+      named_.push_back(
+          {text, Pattern(text.substr(0, equal), "--block"), parse_block(text.substr(equal + 1))});
+    } else if (auto const shape = parse_block(text);
+               std::find(all_.begin(), all_.end(), shape) == all_.end()) {
+      all_.emplace_back(shape);
+    }
+  }
+}
+
+std::vector<std::optional<LaunchBlocks::Shape>> LaunchBlocks::of(std::string const& mangled,
+                                                                 std::string const& plain) {
+  std::vector<std::optional<Shape>> shapes;
+  for (Named& one : named_) {
+    if (!one.name.found_in(mangled) && !one.name.found_in(plain)) continue;
+    one.used = true;
+    if (std::find(shapes.begin(), shapes.end(), one.shape) == shapes.end()) shapes.emplace_back(one.shape);
+  }
+  if (shapes.empty()) shapes = all_;
+  if (shapes.empty()) shapes.emplace_back();
+  return shapes;
+}
+
+void LaunchBlocks::must_be_used() const {
+  for (Named const& one : named_)
+    if (!one.used)
+      throw InputError::whole("no kernel has a name that matches", "--block " + one.text,
+                              "a regular expression, for instance --block 'gemm.*=128'; case matters");
+}
+
 std::pair<std::string, ParameterValue> parse_param(std::string const& text) {
   std::size_t const equal = text.find('=');
   if (equal != text.npos && equal != 0) {

@@ -30,12 +30,23 @@ void add_numbers(Json& to, Json const& one) {
     to[key] = to.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
 }
 
+/// `; in 2 loops, 64 executions a block`, as far as it is known.
+std::string frequency_of(KernelAccess const& a) {
+  if (!a.executed || !a.wavefronts) return {};
+  std::string text =
+      a.loop_depth == 0 ? "" : fmt::format("; in {} loop{}", a.loop_depth, a.loop_depth == 1 ? "" : "s");
+  if (a.executions)
+    text += fmt::format("; {} execution{} a block", *a.executions, *a.executions == 1 ? "" : "s");
+  return text;
+}
+
 /// One instruction as a line of the page of `explain`.
 Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, std::size_t& pictures) {
   SourceLine const at = outermost_line(sources, a);
   std::string const where = a.inlined_at.empty() ? "" : fmt::format(" ({})", source_of(a));
   Json line{{"pc", a.ptx_line},
-            {"sass", fmt::format("{}{}{}{}", name(a.verdict), a.reason.empty() ? "" : ": " + a.reason, where,
+            {"sass", fmt::format("{}{}{}{}{}", name(a.verdict), a.reason.empty() ? "" : ": " + a.reason,
+                                 where, frequency_of(a),
                                  a.worst && a.verdict == KernelVerdict::refuted ? bases_of(*a.worst) : "")},
             {"file", at.file.empty() ? Json() : Json(at.file)},
             {"line", at.line},

@@ -21,12 +21,20 @@ struct Result {
   std::string part{};  ///< of a binary: `gemm.cu, sm_90a`
   std::string name{};  ///< demangled
   KernelReport report{};
+  bool no_shape =
+      false;  ///< it is not decided: its code reads tid.y or tid.z, and no shape of its block is given
+};
+
+/// A file that was not read, and why.
+struct UnreadFile {
+  std::string file{}, reason{};
 };
 
 /// Results, and what the reader of SASS left out, each once.
 struct Results {
   std::vector<Result> all{};
   std::vector<std::string> notes{};
+  std::vector<UnreadFile> not_read{};
 };
 
 struct Sums {
@@ -42,6 +50,8 @@ struct Sums {
 /// Prints a kernel: its accesses, fixes, descriptors and bulk copies.
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style);
+/// Kernels that need a shape of their block, and files that were not read, in lines; or nothing.
+[[nodiscard]] std::string left_out(Results const& results);
 /// `not decided beside the cost: bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
 [[nodiscard]] std::string open_faults(std::vector<Result> const& results);
 

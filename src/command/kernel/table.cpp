@@ -19,7 +19,7 @@ namespace swizproof::command::kernel_detail {
 namespace {
 
 std::string colored(KernelVerdict v, Style const& style) {
-  std::string const text = fmt::format("{:<8}", name(v));
+  std::string const text = fmt::format("{:<7}", name(v));
   return v == KernelVerdict::proved    ? style.good(text)
          : v == KernelVerdict::refuted ? style.bad(text)
                                        : style.doubtful(text);
@@ -40,6 +40,7 @@ struct Row {
   One const* first = nullptr;
   std::size_t count = 0;
   std::set<std::string> reasons{};  ///< that differ in a line or in a lane alone
+  std::vector<One const*> all{};
 };
 
 /// A reason without the line of PTX that it names.
@@ -53,7 +54,7 @@ std::string kind_of(std::string const& reason) {
 auto key_of(KernelAccess const& a) {
   return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.seen, a.executed, a.ideal,
                     is_fault(a) ? "" : kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds,
-                    a.layout);
+                    a.layout, a.loop_depth, a.open_loops);
 }
 auto key_of(KernelOperand const& o) {
   return std::tuple(o.verdict, source_of(o), o.op, o.what, o.executed, o.reason, bits_of(o), o.needed,
@@ -67,8 +68,9 @@ std::vector<Row<One>> rows_of(std::vector<One> const& accesses) {
   std::map<decltype(key(accesses.front())), std::size_t> known;
   for (One const& a : accesses) {
     auto const [at, fresh] = known.try_emplace(key(a), rows.size());
-    if (fresh) rows.push_back({&a});
+    if (fresh) rows.push_back({&a, 0, {}, {}});
     ++rows[at->second].count;
+    rows[at->second].all.push_back(&a);
     rows[at->second].reasons.insert(a.reason);
   }
   return rows;
@@ -114,7 +116,7 @@ void print_operands(Common const& common, std::vector<Row<KernelOperand>> const&
     wide = std::max(wide, source_of(*row.first).size()), op = std::max(op, short_op(*row.first).size());
   fmt::print(common.streams.out, "  {}\n  {}\n", "descriptors and bulk copies",
              style.faint(fmt::format(
-                 "{:<8}  {:<{}}  {:<{}}  {:<12}  {:>5}  {:<13}  {:>5}  {:>5}  {:>11}  {:>6}  {:>5}  {}", "",
+                 "{:<7}  {:<{}}  {:<{}}  {:<12}  {:>5}  {:<13}  {:>5}  {:>5}  {:>11}  {:>6}  {:>5}  {}", "",
                  "source", wide, "op", op, "operand", "count", "mode", "LBO", "SBO", "base offset", "needed",
                  "found", "start")));
   for (Row<KernelOperand> const& row : rows) {
@@ -186,43 +188,97 @@ class LanesSoFar {
       above_{};
 };
 
+/// True if a fact of an access that is decided is not.
+bool is_open(KernelAccess const& a, std::optional<bool> fact) {
+  return a.executed && a.instruction && a.verdict != KernelVerdict::unknown && !fact;
+}
+
+/// Wavefronts above the ideal ones of all instructions of a row.
+struct Losses {
+  std::optional<std::uint64_t> executions = 0;  ///< of a block, where all of them are known
+  std::uint64_t lost = 0;                       ///< of a block: about as many, if they are not
+  unsigned open_loops = 0;
+
+  explicit Losses(Row<KernelAccess> const& row) : open_loops(row.first->open_loops) {
+    for (KernelAccess const* const a : row.all) {
+      executions = executions && a->executions ? std::optional(*executions + *a->executions) : std::nullopt;
+      lost += wavefronts_lost(*a, a->executions.value_or(a->about_executions));
+    }
+    if (lost == 0) open_loops = 0;
+  }
+  /// `992`, or `31 each` where the executions are not known.
+  [[nodiscard]] std::string text(KernelAccess const& one) const {
+    if (!one.wavefronts || !one.instruction) return "-";
+    return executions || lost == 0 ? std::to_string(lost) : fmt::format("{} each", wavefronts_lost(one, 1));
+  }
+};
+
+/// Faults come first, then what loses most: a loop of an unknown number of iterations has more of them than any other. Rows that lose nothing
+/// keep their order.
+void sort_by_losses(std::vector<Row<KernelAccess>>& rows) {
+  auto const key = [](Row<KernelAccess> const& row) {
+    Losses const l(row);
+    return std::tuple(is_fault(*row.first), l.open_loops, l.lost);
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](auto const& a, auto const& b) { return key(a) > key(b); });
+}
+
+/// The opcode without what it says of the warp and of rows: `ldmatrix.x4.shared.b16`.
+std::string short_op(KernelAccess const& a) {
+  static RE2 const parts("\\.(sync|aligned|m8n8)\\b|::cta");
+  std::string op = a.op;
+  RE2::GlobalReplace(&op, parts, "");
+  return op;
+}
+
+/// `ld.shared.f32 x4` for four instructions.
+std::string op_of(Row<KernelAccess> const& row) {
+  return short_op(*row.first) + (row.count == 1 ? "" : fmt::format(" x{}", row.count));
+}
+
+/// Notes behind the numbers of a row: reason, `bounds ?`, the bytes of the lanes.
+std::string notes_of(Row<KernelAccess> const& row) {
+  KernelAccess const& a = *row.first;
+  std::vector<std::string> notes;
+  if (!a.reason.empty()) notes.push_back(a.reason);
+  if (row.reasons.size() > 1) notes.push_back(fmt::format("{} more like it", row.reasons.size() - 1));
+  if (is_open(a, a.aligned)) notes.emplace_back("aligned ?");
+  if (is_open(a, a.in_bounds) && !is_of_dynamic_size(a)) notes.emplace_back("bounds ?");
+  if (!a.layout.empty()) notes.push_back("bytes " + a.layout);
+  return printable(fmt::format("{}", fmt::join(notes, "; ")));
+}
+
 void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& rows,
-                    std::vector<KernelAccess> const& all, Architecture const& arch, Sources& sources,
-                    Style const& style) {
+                    Architecture const& arch, Sources& sources, Style const& style) {
   if (rows.empty()) return;
-  std::string_view constexpr bytes = "bytes of the lanes";
-  std::size_t wide = 6, op = 2, layout = 0;
-  for (KernelAccess const& a : all)
-    wide = std::max(wide, source_of(a).size()), op = std::max(op, a.op.size());
+  constexpr std::size_t width = 80;
+  std::size_t wide = 6, op = 2;
   for (Row<KernelAccess> const& row : rows)
-    if (!row.first->layout.empty()) layout = std::max({layout, bytes.size(), row.first->layout.size()});
+    wide = std::max(wide, source_of(*row.first).size()), op = std::max(op, op_of(row).size());
   fmt::print(common.streams.out, "  {}\n",
-             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}", "",
-                                     "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
-                                     "aligned", "bounds", layout == 0 ? "" : fmt::format("  {}", bytes))));
+             style.faint(fmt::format("{:<7}  {:<{}}  {:<{}}  {:>4} {:>5} {:>10} {:>5} {:>6}", "", "source",
+                                     wide, "op", op, "loop", "runs", "wavefronts", "ideal", "lost")));
   ShownLanes const lanes = shown_lanes(rows, arch, style);
   LanesSoFar so_far;
   for (Row<KernelAccess> const& row : rows) {
     KernelAccess const& a = *row.first;
+    Losses const losses(row);
     std::string const number = !a.wavefronts ? "-"
                                : a.seen != 0
                                    ? fmt::format("{}..{}", a.seen, *a.wavefronts)
                                    : fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts);
-    std::string const excess =
-        a.wavefronts && a.instruction ? std::to_string(excess_over(a.ideal, *a.wavefronts)) : "-";
-    auto const fact = [&](std::optional<bool> holds) {
-      return !a.instruction || !a.executed ? "-" : !holds ? "?" : *holds ? "yes" : "no";
-    };
-    std::string const reason = row.reasons.size() == 1
-                                   ? a.reason
-                                   : fmt::format("{}; {} more like it", a.reason, row.reasons.size() - 1);
-    std::string const named = layout == 0 ? "" : fmt::format("  {:<{}}", a.layout, layout);
-    std::string line =
-        fmt::format("{:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}  {}", source_of(a), wide,
-                    a.op, op, row.count, number, a.instruction ? std::to_string(a.ideal) : "-", excess,
-                    fact(a.aligned), fact(a.in_bounds), named, reason);
-    line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print(common.streams.out, "  {}  {}\n", colored(a.verdict, style), line);
+    std::string const line =
+        fmt::format("{:<{}}  {:<{}}  {:>4} {:>5} {:>10} {:>5} {:>6}", source_of(a), wide, op_of(row), op,
+                    a.loop_depth, losses.executions ? std::to_string(*losses.executions) : "-", number,
+                    a.instruction ? std::to_string(a.ideal) : "-", losses.text(a));
+    std::string const notes = notes_of(row);
+    bool const one_line = notes.empty() || 11 + line.size() + 2 + notes.size() <= width ||
+                          (a.verdict == KernelVerdict::proved && a.reason.empty());
+    fmt::print(common.streams.out, "  {}  {}{}{}\n", colored(a.verdict, style), line,
+               notes.empty() ? ""
+               : one_line    ? "  "
+                             : "\n      ",
+               notes);
     if (a.function) fmt::print(common.streams.out, "{}", describe(*a.function, 6));
     Shown const& shown = lanes.at({source_of(a), a.op});
     if (shown.row != &row) continue;
@@ -232,26 +288,22 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
   }
 }
 
-/// Operands that the fixes of a kernel do not count, or why no fix is named for an access above its ideal; else empty.
-std::string uncounted(KernelReport const& report) {
-  if (!report.fixes.empty())
-    return report.operands.empty()
-               ? ""
-               : "not counted in a fix: the descriptors and bulk copies below, which have to follow it";
-  bool const conflicts = std::any_of(
-      report.accesses.begin(), report.accesses.end(),
-      [](KernelAccess const& a) { return has_conflict(a) && a.wavefronts && *a.wavefronts > a.ideal; });
-  return conflicts && report.vectors.empty()
-             ? "no fix: none that was searched saves a wavefront, or executions depend on data or on a "
-               "parameter (--param n=4 gives n a value)"
-             : "";
+/// Arrays without a fix, and that operands are not counted in one; as lines.
+std::string without_fix(KernelReport const& report) {
+  std::string text;
+  for (KernelUnfixed const& u : report.unfixed)
+    text += fmt::format("  no fix of array {}: {}\n", printable(u.array), printable(u.reason));
+  if (!report.fixes.empty() && !report.operands.empty())
+    text += "  not counted in a fix: the descriptors and bulk copies below, which have to follow it\n";
+  return text;
 }
 
 }  // namespace
 
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style) {
-  std::vector<Row<KernelAccess>> const rows = shown_rows(r.report.accesses, style);
+  std::vector<Row<KernelAccess>> rows = shown_rows(r.report.accesses, style);
+  sort_by_losses(rows);
   std::vector<Row<KernelOperand>> const operands = shown_rows(r.report.operands, style);
   if (style.brief() && rows.empty() && operands.empty() && r.report.refused.empty()) return;
   fmt::print(common.streams.out, "{}{}{}\n", style.strong(r.name),
@@ -266,15 +318,30 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
     fmt::print(common.streams.out, "  {}\n", style.faint(assumed));
   if (!r.report.assumed_bases.empty())
     fmt::print(common.streams.out, "  assumed: {}\n", r.report.assumed_bases);
-  print_accesses(common, rows, r.report.accesses, arch, sources, style);
+  print_accesses(common, rows, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));
   fmt::print(common.streams.out, "{}", describe(r.report.vectors, 2));
   for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
-  if (std::string const why = uncounted(r.report); !why.empty())
-    fmt::print(common.streams.out, "  {}\n", why);
+  fmt::print(common.streams.out, "{}", without_fix(r.report));
   print_operands(common, operands, style);
   fmt::print(common.streams.out, "\n");
+}
+
+std::string left_out(Results const& results) {
+  std::string kernels, files;
+  for (Result const& r : results.all)
+    if (r.no_shape)
+      kernels += fmt::format("  {}{}\n", printable(r.name),
+                             r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
+  for (UnreadFile const& f : results.not_read)
+    files += fmt::format("  {}: {}\n", printable(f.file), printable(f.reason));
+  if (!kernels.empty())
+    kernels =
+        "not decided without the shape of their block: give --block X,Y, or --block NAME=X,Y for those\n"
+        "whose name the regular expression NAME finds\n" +
+        kernels + "\n";
+  return kernels + (files.empty() ? "" : "not read\n" + files + "\n");
 }
 
 std::string open_faults(std::vector<Result> const& results) {
@@ -282,10 +349,12 @@ std::string open_faults(std::vector<Result> const& results) {
   std::map<std::string, std::size_t> reasons;  // of the bounds
   for (Result const& r : results)
     for (KernelAccess const& a : r.report.accesses) {
-      bool const decided = a.executed && a.instruction && a.verdict != KernelVerdict::unknown;
-      bounds += decided && !a.in_bounds ? 1 : 0;
-      if (decided && !a.in_bounds && !a.bounds_reason.empty()) ++reasons[a.bounds_reason];
-      aligned += decided && !a.aligned ? 1 : 0;
+      aligned += is_open(a, a.aligned) ? 1 : 0;
+      if (!is_open(a, a.in_bounds)) continue;
+      ++bounds;
+      if (!a.bounds_reason.empty())
+        ++reasons[is_of_dynamic_size(a) ? "in dynamic shared memory, whose size --shared-bytes N gives"
+                                        : a.bounds_reason];
     }
   std::string text;
   if (bounds != 0) text = fmt::format("bounds of {}", bounds);

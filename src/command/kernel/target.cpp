@@ -45,14 +45,17 @@ void TargetArchitectures::take_sass(unsigned number) {
 }
 
 void TargetArchitectures::take(Architecture const& own) {
-  static constexpr std::string_view several = "each file is decided for the architecture of its code";
   options_.arch = &own;
   names_.emplace(own.name);
   if (weakest_ == nullptr || weaker(own.support, weakest_->support) != weakest_->support) weakest_ = &own;
   common_.arch = weakest_->name;
-  if (names_.size() == 1) return;
-  std::erase_if(notes_, [](std::string const& note) { return note.starts_with(several); });
-  notes_.push_back(fmt::format("{}: {}; --arch NAME decides all for one", several, fmt::join(names_, ", ")));
+}
+
+void TargetArchitectures::note_several() {
+  if (names_.size() > 1)
+    notes_.push_back(fmt::format(
+        "each file is decided for the architecture of its code: {}; --arch NAME decides all for one",
+        fmt::join(names_, ", ")));
 }
 
 }  // namespace swizproof::command

@@ -26,6 +26,10 @@ class TargetArchitectures {
   void take_ptx(std::string_view target);
   /// `number`: of the architecture of machine code, 90 for sm_90. Throws InputError for one without a table.
   void take_sass(unsigned number);
+  /// The architecture of the file that was taken last.
+  [[nodiscard]] Architecture const& now() const { return *options_.arch; }
+  /// Adds the note that the files are of several architectures, if they are.
+  void note_several();
 
  private:
   void take(Architecture const& own);

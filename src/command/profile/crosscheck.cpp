@@ -3,6 +3,7 @@
 #include "command/line/help.hpp"
 #include "command/profile/compiled.hpp"
 #include "command/profile/counts.hpp"
+#include "command/kernel/fat_binary.hpp"
 #include "command/kernel/launch.hpp"
 #include "command/profile/traces.hpp"
 
@@ -11,6 +12,8 @@
 #include "records/evidence.hpp"
 #include "profile/nsight.hpp"
 #include "report/report.hpp"
+#include "parse/question/kernels.hpp"
+#include "parse/text/regular_expression.hpp"
 #include "system/whole_file.hpp"
 
 #include <swizproof/parse/obligations.hpp>
@@ -175,6 +178,16 @@ bool is_ptx(std::string const& text) {
   return RE2::PartialMatch(text, form);
 }
 
+/// Adds a file of this kind. Throws InputError if its text is that of another one.
+void add_once(Files const& all, std::vector<File>& kind, File file) {
+  for (auto const* const known : {&all.records, &all.profiles, &all.traces, &all.ptx})
+    for (File const& other : *known)
+      if (without_blanks(other.text) == without_blanks(file.text))
+        throw InputError::whole("the same text as " + other.name + ": a file counts once", file.name,
+                                "give each file once");
+  kind.push_back(std::move(file));
+}
+
 Files sorted(std::vector<std::string> const& names) {
   Files files;
   for (std::string const& name : names) {
@@ -183,16 +196,17 @@ Files sorted(std::vector<std::string> const& names) {
       continue;
     }
     File file{name, read_file(name)};
-    for (auto const* const known : {&files.records, &files.profiles, &files.traces, &files.ptx})
-      for (File const& other : *known)
-        if (without_blanks(other.text) == without_blanks(file.text))
-          throw InputError::whole("the same text as " + other.name + ": a file counts once", name,
-                                  "give each file once");
-    (name.ends_with(".csv")                                                    ? files.profiles
-     : name.ends_with(".ptx") || is_ptx(file.text) || sass::is_sass(file.text) ? files.ptx
-     : is_trace(file.text)                                                     ? files.traces
-                                                                               : files.records)
-        .push_back(std::move(file));
+    if (file.text.starts_with("\177ELF")) {  // a cubin, or a program: its machine code
+      for (PtxText& part : code_of(name, true))
+        add_once(files, files.ptx, {std::move(part.name), std::move(part.text)});
+      continue;
+    }
+    std::vector<File>& kind = name.ends_with(".csv") ? files.profiles
+                              : name.ends_with(".ptx") || is_ptx(file.text) || sass::is_sass(file.text)
+                                  ? files.ptx
+                              : is_trace(file.text) ? files.traces
+                                                    : files.records;
+    add_once(files, kind, std::move(file));
   }
   return files;
 }
@@ -284,7 +298,23 @@ Counts compare_counts(std::vector<Trace> const& traces, Profile const& profile) 
 /// Words of the command line.
 struct CrosscheckArguments {
   std::vector<std::string> files, blocks, params;
+  std::string kernel;
 };
+
+/// Leaves out the kernels of traces whose names the expression does not find.
+void keep_chosen(std::vector<Trace>& traces, std::string const& expression) {
+  if (expression.empty()) return;
+  Pattern const chosen(expression, "--kernel");
+  bool any = false;
+  for (Trace& trace : traces) {
+    std::erase_if(trace.instructions, [&](TracedInstruction const& i) { return !chosen.found_in(i.kernel); });
+    std::erase_if(trace.unseen, [&](auto const& one) { return !chosen.found_in(one.first); });
+    std::erase_if(trace.idle, [&](auto const& one) { return !chosen.found_in(one.first); });
+    any = any || !trace.instructions.empty() || !trace.idle.empty();
+  }
+  if (!any)
+    throw InputError::whole("no kernel has a name that matches", "--kernel " + expression, "case matters");
+}
 
 CompiledOptions options_of(CrosscheckArguments const& arguments) {
   CompiledOptions options;
@@ -347,12 +377,19 @@ void refuse_unused(Files const& files, std::vector<PtxFile> const& ptx, Crossche
 std::optional<Compiled> compare_with_ptx(Common const& common, std::vector<Trace>& traces, Files const& files,
                                          CrosscheckArguments const& arguments) {
   CompiledOptions const options = options_of(arguments);
+  Pattern const chosen(arguments.kernel, "--kernel");
+  auto const is_chosen = [&](auto const& f) {
+    return chosen.found_in(f.name) || chosen.found_in(demangled(f.name));
+  };
   std::vector<PtxFile> ptx;
   for (File const& file : files.ptx) {
-    if (sass::is_sass(file.text))
+    if (sass::is_sass(file.text)) {
       ptx.push_back({file.name, {}, sass::read_module(file.text, file.name)});
-    else
-      ptx.push_back({file.name, ptx::read_module(file.text, file.name), {}});
+      if (traces.empty())
+        std::erase_if(ptx.back().sass->functions, [&](auto const& f) { return f.entry && !is_chosen(f); });
+    } else {
+      ptx.push_back({file.name, ptx::read_module(file.text, file.name, is_chosen), {}});
+    }
   }
   refuse_unused(files, ptx, arguments, options);
   if (files.ptx.empty()) return std::nullopt;
@@ -382,6 +419,7 @@ CrosscheckResult compute(Common const& common, CrosscheckArguments const& argume
   result.proofs = proofs_for(files, arch, common.limits());
   result.arch = result.proofs ? result.proofs->arch : &arch;
   for (File const& file : files.traces) result.read.push_back(read_trace(file.name, file.text));
+  keep_chosen(result.read, arguments.kernel);
   result.compiled = compare_with_ptx(common, result.read, files, arguments);
   if (result.compiled)
     for (Trace const& trace : result.read) result.arch = weaker(result.arch, trace.arch);
@@ -609,7 +647,9 @@ void add_crosscheck(CLI::App& app, Common& common) {
          "one program: does the cost model say what was counted, line by line? Or a trace and the PTX of "
          "its\n"
          "kernels (FILE.ptx): does the SASS access what `swizproof kernel` proves of the PTX? Or a dump of\n"
-         "SASS (nvdisasm -g FILE.cubin) and the PTX that it was compiled from: the same without a GPU")
+         "SASS (nvdisasm -g FILE.cubin), or the cubin itself, and the PTX that it was compiled from: the "
+         "same\n"
+         "without a GPU")
       ->required();
   sub->add_option(
          "--block", arguments->blocks,
@@ -620,6 +660,8 @@ void add_crosscheck(CLI::App& app, Common& common) {
   sub->add_option("--param", arguments->params,
                   "with PTX: a parameter's value in all launches: NAME=VALUE, or '#0=VALUE' for the first")
       ->allow_extra_args(false);
+  sub->add_option("--kernel", arguments->kernel,
+                  "with a trace or PTX: only kernels with a name that this regular expression finds");
   sub->callback([&common, arguments] { run(common, *arguments); });
 }
 

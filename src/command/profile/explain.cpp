@@ -405,9 +405,37 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-void print_lines(Kernel const& kernel, std::uint64_t all_excess, Style const& style) {
+/// Instructions of one line of source with one operation; one of a line that is not known.
+struct SourceRow {
+  Line const* worst = nullptr;  ///< that loses most
+  Sums sums{};
+  std::size_t count = 0;
+};
+
+/// By excess, the largest first.
+std::vector<SourceRow> rows_of(Kernel const& kernel) {
+  std::vector<SourceRow> rows;
+  for (Line const& line : kernel.lines) {
+    if (!line.worst) continue;
+    TracedInstruction const& i = line.traced;
+    auto const same = [&](SourceRow const& row) {
+      TracedInstruction const& other = row.worst->traced;
+      return !i.file.empty() && other.file == i.file && other.source_line == i.source_line &&
+             other.op == i.op;
+    };
+    auto at = std::find_if(rows.begin(), rows.end(), same);
+    if (at == rows.end()) at = rows.insert(at, {&line, {}, 0});
+    at->sums.add(line.sums);
+    ++at->count;
+  }
+  std::stable_sort(rows.begin(), rows.end(), by_excess);
+  return rows;
+}
+
+void print_lines(std::vector<SourceRow> const& rows, std::uint64_t all_excess, Style const& style) {
   Table table({{"pc", '<'},
                {"op", '<'},
+               {"count", '>'},
                {"executed", '>'},
                {"wavefronts", '>'},
                {"ideal", '>'},
@@ -416,13 +444,13 @@ void print_lines(Kernel const& kernel, std::uint64_t all_excess, Style const& st
                {"source", '<'},
                {"SASS", '<'}});
   std::vector<bool> bad;
-  for (Line const& line : kernel.lines) {
-    if (!line.worst || (style.brief() && line.sums.excess == 0)) continue;
-    Sums const& sums = line.sums;
-    table.add({fmt::format("{:#06x}", line.traced.pc), line.traced.op, std::to_string(sums.executed),
+  for (SourceRow const& row : rows) {
+    Sums const& sums = row.sums;
+    if (style.brief() && sums.excess == 0) continue;
+    TracedInstruction const& i = row.worst->traced;
+    table.add({fmt::format("{:#06x}", i.pc), i.op, std::to_string(row.count), std::to_string(sums.executed),
                std::to_string(sums.wavefronts), std::to_string(sums.ideal), std::to_string(sums.excess),
-               share_of(sums.excess, all_excess), source_of(line.traced),
-               line.traced.sass.empty() ? "-" : line.traced.sass});
+               share_of(sums.excess, all_excess), source_of(i), i.sass.empty() ? "-" : i.sass});
     bad.push_back(sums.excess != 0);
   }
   if (bad.empty()) return;
@@ -506,15 +534,20 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
                any.launches == 1 ? "1 launch" : fmt::format("{} launches", any.launches),
                fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
   if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
-  print_lines(kernel, all_excess, style);
+  std::vector<SourceRow> const rows = rows_of(kernel);
+  print_lines(rows, all_excess, style);
   Line const* before = nullptr;  // two of one line of source: its text stands once
-  for (Line const& line : kernel.lines) {
+  for (SourceRow const& row : rows) {
+    Line const& line = *row.worst;
     if (line.sums.excess == 0) continue;
     TracedInstruction const& i = line.traced;
     print_worst(
         line,
         before == nullptr || before->traced.file != i.file || before->traced.source_line != i.source_line,
         style);
+    if (row.count > 1 && !style.brief())
+      fmt::print("          and {} of this line and op; --json has each\n",
+                 counted(row.count - 1, "more instruction"));
     before = &line;
     if (style.brief()) break;  // the most expensive one
   }

@@ -10,11 +10,8 @@ from ._record import Record, record
 
 __all__ = [
     "AccessCost", "AccessMisfit", "AccessVerdict", "Accesses", "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Equal",
-    "Eval", "Explain", "Find", "Flow", "Fragment", "Inspect", "Kernel", "Language", "LostStore", "Predict", "Prove", "Show", "Tma",
-    "UndecidedAccess",
+    "Eval", "Explain", "Find", "Flow", "Fragment", "Inspect", "Kernel", "Language", "LostStore", "Predict", "Prove", "Show", "Tma", "UndecidedAccess",
 ]  # fmt: skip
-
-# ---------------------------------------------------------------------------------- parts of answers
 
 
 @record
@@ -761,12 +758,10 @@ class Explain(Answer):
 
 @record
 class KernelWarp(Record):
-    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane.
-
-    `bases` has the addresses of arrays in that execution, where the cost may depend on them; `open_lanes` are inactive here, and may take part.
-    """
+    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane. `values` are the smallest numbers that it needs; with `every_launch` it needs none. `bases` has the addresses of arrays in that execution, where the cost may depend on them; `open_lanes` are inactive here, and may take part."""
 
     warp: int
+    every_launch: bool
     values: Dict[str, int]
     lanes: List[Optional[int]]
     bases: Optional[Dict[str, int]] = None
@@ -791,7 +786,7 @@ class KernelFunction(Record):
 
 @record
 class KernelAccess(Record):
-    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the SASS. `on_bases`: it rests on H18."""
+    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `loop_depth`: loops around it. `executions`: by the warps of a block, if each launch has as many; `lost`: wavefronts above the ideal ones in these. `on_bases`: it rests on H18."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -808,6 +803,9 @@ class KernelAccess(Record):
     seen: Optional[int] = None
     ideal: Optional[int] = None
     excess: Optional[int] = None
+    loop_depth: int = 0
+    executions: Optional[int] = None
+    lost: Optional[int] = None
     address: Optional[str] = None
     layout: Optional[str] = None
     reason: Optional[str] = None
@@ -885,6 +883,7 @@ class CompiledKernel(Record):
     refused: Optional[str] = None
     accesses: Optional[List[KernelAccess]] = None
     fixes: Optional[List[KernelFix]] = None
+    unfixed: Optional[List[Dict[str, str]]] = None
     vectors: Optional[List[KernelVector]] = None
     operands: Optional[List[KernelOperand]] = None
     assumed: Optional[List[str]] = None
@@ -902,6 +901,7 @@ class Kernel(Answer):
     data_dependent: int
     unknown: int
     notes: Optional[List[str]] = None
+    not_read: Optional[List[Dict[str, str]]] = None
     obligation: Optional[str] = None
 
 

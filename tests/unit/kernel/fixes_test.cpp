@@ -20,6 +20,23 @@ constexpr char column[] =
     "L: mad.lo.s32 %r7, %r6, 4, %r4; ld.shared.u32 %r8, [%r7]; st.shared.u32 [%r5], %r8;\n"
     "add.s32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra L;";
 
+TEST(KernelFixes, SayWhyThereIsNone) {
+  auto const why = [](std::string const& body) {
+    KernelReport const report = report_of(body, {.fixes = true});
+    EXPECT_TRUE(report.fixes.empty());
+    EXPECT_EQ(report.unfixed.size(), 1U);
+    return report.unfixed.empty() ? "" : report.unfixed[0].array + ": " + report.unfixed[0].reason;
+  };
+  EXPECT_EQ(
+      why("and.b32 %r4, %r3, 63; mul.lo.u32 %r4, %r4, %r1; shl.b32 %r4, %r4, 2; and.b32 %r4, %r4, 8191; "
+          "add.u32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];"),
+      "tile: its addresses depend on n: --param n=N gives it a value");
+  EXPECT_EQ(
+      why("ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; and.b32 %r6, %r6, 127; shl.b32 %r6, %r6, "
+          "2;\nshl.b32 %r4, %r1, 6; add.u32 %r4, %r4, %r2; add.u32 %r4, %r4, %r6; ld.shared.u32 %r5, [%r4];"),
+      "tile: its addresses depend on the load at PTX line 10");
+}
+
 TEST(KernelFixes, AreOfAllExecutionsOfAnArray) {
   KernelReport const r = report_of(column, {.fixes = true});
   ASSERT_EQ(r.fixes.size(), 1U);

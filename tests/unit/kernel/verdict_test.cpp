@@ -104,6 +104,89 @@ TEST(KernelWitness, WhatALaneThatIsOffGivesIsNone) {
   EXPECT_NE(a.verdict, KernelVerdict::refuted);
 }
 
+using Values = std::vector<std::pair<std::string, std::uint64_t>>;
+
+TEST(KernelWitness, HasTheSmallestNumbers) {
+  KernelAccess const a = behind("setp.gt.u32 %p1, %r3, 1000;");
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values, (Values{{"n", 1001}}));
+  EXPECT_FALSE(a.worst->every_launch);
+  // The number of the last block is lowered with the number of blocks.
+  KernelAccess const last = behind(
+      "mov.u32 %r6, %ctaid.x; mov.u32 %r7, %nctaid.x; add.u32 %r8, %r6, 1; setp.eq.u32 %p2, %r8, %r7; "
+      "setp.ge.and.u32 %p1, %r6, 3, %p2;");
+  ASSERT_TRUE(last.worst);
+  EXPECT_EQ(last.worst->values, (Values{{"nctaid.x", 4}, {"ctaid.x", 3}}));
+}
+
+TEST(KernelWitness, HasTheLowestWarp) {
+  KernelAccess const a = behind("shr.u32 %r6, %r1, 5; add.u32 %r6, %r6, %r3; setp.eq.u32 %p1, %r6, 1;",
+                                {.block = {{128, 1, 1}}});
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->warp, 0U);
+  EXPECT_EQ(a.worst->values, (Values{{"n", 1}}));
+}
+
+TEST(KernelWitness, OfEveryLaunchHasNoNumbers) {
+  // n moves all lanes alike; a condition that holds for every n needs none.
+  KernelAccess const a =
+      behind("shl.b32 %r6, %r3, 7; and.b32 %r6, %r6, 1023; add.u32 %r2, %r2, %r6; setp.ge.u32 %p1, %r3, 0;");
+  ASSERT_TRUE(a.worst);
+  EXPECT_TRUE(a.worst->every_launch);
+  EXPECT_TRUE(a.worst->values.empty());
+  // The number that decides is shown, and no other one.
+  KernelAccess const b = behind(
+      "shl.b32 %r6, %r3, 7; and.b32 %r6, %r6, 1023; add.u32 %r2, %r2, %r6; mov.u32 %r7, %ctaid.x; "
+      "setp.eq.u32 %p1, %r7, 5;");
+  ASSERT_TRUE(b.worst);
+  EXPECT_FALSE(b.worst->every_launch);
+  EXPECT_EQ(b.worst->values, (Values{{"ctaid.x", 5}}));
+}
+
+TEST(KernelWitness, AFaultHasTheSmallestNumbers) {
+  KernelAccess const a = one("mad.lo.u32 %r5, %r3, 4, %r2; st.shared.u32 [%r5], %r1;");
+  EXPECT_EQ(a.in_bounds, false);
+  EXPECT_EQ(a.reason, "lane 0 of warp 0 accesses byte 0x2000 of tile, which has 8192 bytes, if n = 2048");
+}
+
+TEST(KernelExecutions, AreThoseOfAllWarpsAndIterations) {
+  auto const of = [](std::string const& body, KernelOptions options = {}) {
+    return one(body, std::move(options));
+  };
+  std::string const store = "add.u32 %r5, %r2, %r1; st.shared.u8 [%r5], %r1;";
+  EXPECT_EQ(of(store).executions, 2U);
+  EXPECT_EQ(of(store).loop_depth, 0U);
+  std::string const loop =
+      "mov.u32 %r20, 0;\nL: " + store + " add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, 6; @%p8 bra L;";
+  EXPECT_EQ(of(loop).executions, 12U);
+  EXPECT_EQ(of(loop).loop_depth, 1U);
+  // A loop of n iterations; a condition on n; every other iteration; one warp of four.
+  KernelAccess const open = of(looped("", store));
+  EXPECT_EQ(open.executions, std::nullopt);
+  EXPECT_EQ(open.open_loops, 1U);
+  EXPECT_EQ(of("setp.gt.u32 %p1, %r3, 7; @%p1 bra L;\n" + store + "\nL:").executions, std::nullopt);
+  std::string const odd =
+      "mov.u32 %r20, 0;\nL: and.b32 %r6, %r20, 1; setp.eq.u32 %p1, %r6, 1; add.u32 %r5, %r2, %r1; @%p1 "
+      "st.shared.u8 [%r5], %r1; add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, 6; @%p8 bra L;";
+  EXPECT_EQ(of(odd).executions, 6U);
+  EXPECT_EQ(of("setp.lt.u32 %p1, %r1, 32; add.u32 %r5, %r2, %r1; @%p1 st.shared.u8 [%r5], %r1;",
+               {.block = {{128, 1, 1}}})
+                .executions,
+            1U);
+}
+
+TEST(KernelExecutions, AreNotKnownOfEveryBlock) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry "
+      "k()\n{\n.reg .b32 "
+      "%r<9>;\nmov.u32 %r1, %tid.x; mov.u32 %r2, tile; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3; "
+      "st.shared.u32 "
+      "[%r2], %r1;\nret;\n}\n",
+      "test.ptx");
+  KernelReport const report = decide_kernel(m, m.functions.at(0), {});
+  EXPECT_EQ(report.accesses.at(0).executions, std::nullopt);
+}
+
 TEST(KernelWitness, AnAnswerDoesNotDependOnLines) {
   std::string const swizzled =
       "mov.u32 %r2, dynamic; shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; shr.u32 %r5, %r4, 5; and.b32 %r5, "
