@@ -27,6 +27,7 @@ inline constexpr Form forms[] = {
     {"LDC", "d = a word of the constant bank, at an offset in bytes"},
     {"IADD3", "d = a + b + c; the predicate is the carry out of 32 bits, -b counting as ~b + 1"},
     {"IADD3.X", "d = a + b + c + p + q"},
+    {"IADD3.64", "d, d+1 = {a+1, a} + {b+1, b} + {c+1, c}"},
     {"IADD", "d = a + b"},
     {"VIADD", "d = a + b"},
     {"IMAD", "d = a * b + c, lower word"},

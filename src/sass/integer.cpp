@@ -78,7 +78,26 @@ void load_constant(Steps& steps, Instruction const& i, Opcode const& op) {
   steps.put(d, s);
 }
 
+namespace {
+
+/// A sum of register pairs. An immediate that is negative as a word is not modelled: the upper word that it has is not known.
+void add_pairs(Steps& steps, Instruction const& i) {
+  Source sum = constant(0);
+  bool known = i.operands.size() == 4;
+  for (std::size_t k = 1; k < 4 && known; ++k) {
+    Operand const& o = operand(i, k);
+    known = !is_predicate(o) && (o.kind != Kind::immediate || (o.value & ones32) >> 31 == 0);
+    if (known) sum = add(steps, sum, steps.wide(o, true), 64);
+  }
+  if (!known) return steps.not_modelled(operand(i, 0), 2, steps.registers_of(i, 1));
+  steps.refine("IADD3.64"_form);
+  steps.put_wide(operand(i, 0), sum);
+}
+
+}  // namespace
+
 void add3(Steps& steps, Instruction const& i, Opcode const& op) {
+  if (op.has("64") && op.base == "IADD3") return add_pairs(steps, i);
   if (op.has("64") || op.has("S16x2") || op.has("U16x2"))
     return steps.not_modelled(operand(i, 0), op.has("64") ? 2 : 1, steps.registers_of(i, 1));
   std::size_t at = 1;

@@ -240,6 +240,7 @@ TEST(SassLower, NamesTheFormsThatWereNotMeasured) {
   EXPECT_EQ(assumed("sm_90a", "BMSK R2, R9, 0x2"), Names{});
   EXPECT_EQ(assumed("sm_90a", "SHF.L.S32 R2, R9, 0x2, RZ"), Names{"SHF.L"}) << "no record has this one";
   EXPECT_EQ(assumed("sm_90a", "MOV.64 R2, R8"), Names{"MOV"});
+  EXPECT_EQ(assumed("sm_90a", "IADD3.64 R2, R8, 0xfe, RZ"), Names{"IADD3.64"});
 }
 
 /// A kernel of three parameters at 0x210, 0x214 and 0x218: 2, 1 and 16 bytes.
