@@ -46,6 +46,14 @@ Bits sum(Bits a, Bits b) {
   return out;
 }
 
+/// A word of these bits times a constant.
+Bits multiplied(Bits const& a, std::uint64_t factor, unsigned width) {
+  std::uint64_t const all = low_bits(width);
+  if (factor == 0) return {~std::uint64_t{0}, 0, 0};
+  auto const zeros = static_cast<unsigned>(std::countr_one(a.zeros) + std::countr_zero(factor));
+  return {low_bits(std::min(zeros, 64U)), 0, a.most <= all / factor ? a.most * factor : all};
+}
+
 }  // namespace
 
 Bits const& KnownBits::of(Id id) {
@@ -87,6 +95,10 @@ Bits KnownBits::compute(Id id) {
     case Op::bv_shl:
     case Op::bv_lshr:
       return node(n.b).op == Op::constant ? shifted(n) : plain(id);
+    case Op::bv_mul:
+      return node(n.b).op == Op::constant   ? multiplied(of(n.a), node(n.b).value, n.width)
+             : node(n.a).op == Op::constant ? multiplied(of(n.b), node(n.a).value, n.width)
+                                            : plain(id);
     case Op::zero_extend:
     case Op::truncate: {
       Bits b = of(n.a);
@@ -96,12 +108,29 @@ Bits KnownBits::compute(Id id) {
       return b;
     }
     case Op::ite: {
+      if (std::optional<bool> const condition = truth(n.a)) return of(*condition ? n.b : n.c);
       Bits const a = of(n.b), b = of(n.c);
       return {a.zeros & b.zeros, a.ones & b.ones, std::max(a.most, b.most), a.start && b.start};
     }
     default:
       return plain(id);
   }
+}
+
+/// A comparison with a constant, if the known bits decide it: of the carry out of a word.
+std::optional<bool> KnownBits::truth(Id id) {
+  Node const n = node(id);
+  if (n.op == Op::negation) {
+    std::optional<bool> const plain = truth(n.a);
+    return plain ? std::optional(!*plain) : std::nullopt;
+  }
+  if (n.op != Op::eq) return std::nullopt;
+  bool const first = node(n.a).op == Op::constant;
+  Node const number = node(first ? n.a : n.b);
+  if (number.op != Op::constant) return std::nullopt;
+  Bits const b = of(first ? n.b : n.a);
+  if ((b.zeros & number.value) != 0 || (b.ones & ~number.value) != 0) return false;
+  return (~(b.zeros | b.ones) & low_bits(number.width)) == 0 ? std::optional(true) : std::nullopt;
 }
 
 Bits KnownBits::variable(Id id, Node const& n) {

@@ -9,6 +9,7 @@
 #include <swizproof/hardware/descriptor.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 
 namespace swizproof::kernel_detail {
@@ -37,6 +38,7 @@ class KnownBits {
   [[nodiscard]] Bits plain(Id id);
   Bits compute(Id id);
   Bits variable(Id id, Node const& n);
+  [[nodiscard]] std::optional<bool> truth(Id id);
   Bits counted(execution::Phi const& p);
   Bits shifted(Node const& n);
   [[nodiscard]] bool is_followed(Id shuffle);

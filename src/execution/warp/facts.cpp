@@ -188,8 +188,8 @@ std::uint64_t TermFacts::most_of_phi(Phi const& p) {
     }
     for (; found_.size() > start; found_.pop_back()) facts_.erase(found_.back());
     auto const limit = limits_.lower_bound(next);
-    if (attempt > 0 && limit == limits_.end()) break;
-    tried = attempt > 0 ? *limit : next;
+    if (next == all) break;
+    tried = attempt == 0 ? next : limit != limits_.end() ? *limit : ~zeros_above(next);
   }
   limits_.insert(around.begin(), around.end());
   if (--hypotheses_ == 0) found_.clear(), limits_.clear();

@@ -395,6 +395,7 @@ TEST(KernelOperand, ARingOfStages) {
   EXPECT_EQ(one(ring("0", "4", "eq.u32")).verdict, proved) << one(ring("0", "4", "eq.u32")).reason;
   EXPECT_EQ(one(ring("0", "3", "gt.u32")).verdict, proved) << one(ring("0", "3", "gt.u32")).reason;
   EXPECT_EQ(one(ring("0", "3", "gt.s32")).verdict, proved) << one(ring("0", "3", "gt.s32")).reason;
+  EXPECT_EQ(one(ring("1", "4", "eq.u32")).verdict, proved);
   EXPECT_EQ(one(ring("5", "4", "eq.u32")).verdict, unknown);    // 4 is never reached
   EXPECT_EQ(one(ring("%r5", "4", "eq.u32")).verdict, unknown);  // n may be 5
 }
