@@ -24,7 +24,7 @@ constexpr char const usage[] =
     "       swizproof-gpu learn [--out FILE] [--seed N] [--seconds S]\n"
     "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, registers, "
     "boxes, "
-    "atomics, cluster, contention, or all\n"
+    "atomics, cluster, contention, bases, or all\n"
     "  learn        finds the table of the bank model by experiment, without believing any, and holds it\n"
     "               against a hundred million random patterns; swizproof --arch FILE takes what it writes\n"
     "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
@@ -65,7 +65,8 @@ Campaign const campaigns[] = {
     {"boxes", boxes, true, "the copy engine of compute capability 9.0"},
     {"atomics", atomics, true, "the model of compute capability 9.0"},
     {"cluster", cluster, true, "clusters, as compute capability 9.0 has them"},
-    {"contention", contention, true, "wgmma"}};
+    {"contention", contention, true, "wgmma"},
+    {"bases", bases, true, "the copy engine and wgmma of compute capability 9.0"}};
 #endif
 
 bool runs_on(Campaign const& campaign, Device const& device) {

@@ -35,6 +35,7 @@ struct Record {
 /// The campaigns. Each runs its part on the current device and returns what it found; mismatches are
 /// counted under "mismatches", never thrown.
 [[nodiscard]] Record atomics(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record bases(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record cluster(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record contention(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record exhaustive(Device const& device, Settings const& settings, Part part);

@@ -111,6 +111,7 @@ struct Decide {
     std::string const language = hold.sass ? "SASS" : "PTX";
     report.domain =
         "the " + language + ", over all warps, blocks, iterations and parameters; block " + found.block;
+    if (!found.assumed_bases.empty()) report.domain += "; assumed: " + found.assumed_bases;
     std::vector<Outcome> outcomes{Proved{}};
     unsigned proved = 0, refuted = 0, data = 0, unknown = 0;
     auto const count = [&](KernelVerdict v) {

@@ -140,6 +140,7 @@ std::uint64_t Inputs::block(Special s) {
 }
 
 void Inputs::place(std::uint32_t symbol, std::uint64_t address) {
+  if (program_.symbols[symbol].placed) return;
   placed_[symbol] = address;
   for (std::uint32_t i = 0; program_.symbols[symbol].extern_array && i < program_.symbols.size(); ++i)
     if (program_.symbols[i].extern_array && program_.symbols[i].space == Space::shared) placed_[i] = address;

@@ -50,7 +50,10 @@ class Inputs {
         launch_(launch),
         random_(seed),
         style_(style),
-        first_block_(style < 3 || style == 7 || style == smallest_style || random_() % 2 == 0) {}
+        first_block_(style < 3 || style == 7 || style == smallest_style || random_() % 2 == 0) {
+    for (std::uint32_t i = 0; i < program.symbols.size(); ++i)
+      if (program.symbols[i].placed) placed_[i] = *program.symbols[i].placed;
+  }
 
   /// The same values but for about two, which are drawn anew, each in any style.
   [[nodiscard]] Inputs changed(std::uint64_t seed) const;
@@ -65,7 +68,7 @@ class Inputs {
   void set_null(std::uint32_t symbol) {
     if (launch_.params.count(program_.symbols[symbol].name) == 0) (void)kept(symbol, 0, 64, 0);
   }
-  /// Puts a variable in shared memory at an address: dynamic arrays, which all begin at one, together.
+  /// Puts a variable in shared memory at an address, if it has none by H18: dynamic arrays, which all begin at one, together.
   void place(std::uint32_t symbol, std::uint64_t address);
   /// The alignment of a variable in shared memory; of a dynamic array the largest one, since all begin at one address.
   [[nodiscard]] std::uint64_t align_of(std::uint32_t symbol) const;

@@ -24,6 +24,8 @@ struct AccessSearch {
   unsigned allowed = 0;        ///< wavefronts
   std::uint64_t limit = 0;     ///< steps of the kernel at which the search ends
   Round round = Round::rest;
+  std::vector<execution::Assumption>
+      bases{};                ///< addresses of arrays that a device gives (H18); empty: any that PTX permits
   bool out_of_steps = false;  ///< true if it came to the limit
 
   Residues residues{};

@@ -26,7 +26,8 @@ struct DecidedAccess {
   KernelAccess access{};
   std::uint32_t symbol = ~0U;  ///< of its array
   std::vector<LaneForm> forms{};
-  bool waits = false;  ///< it came to its limit of steps
+  bool waits = false;      ///< it came to its limit of steps
+  bool on_a_base = false;  ///< its worst case is one of the address of an array
 };
 
 /// The answer for a warp of any number, which holds in each.
@@ -94,8 +95,10 @@ class AccessDecision {
     } else if (m.atomic && !same_law(*kernel_.options.arch, sm_90)) {
       out.access.reason = "the cost of atomics was measured for sm_90 alone";
     } else {
+      KernelAccess const plain = out.access;
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
       decide_cost(search, out);
+      if (out.access.executed && !out.waits) decide_on_bases(search, plain, out);
       kernel_.warps.release();
     }
     if (kernel_.options.fixes && named->symbol != ~0U && out.access.executed && !out.waits)
@@ -124,12 +127,47 @@ class AccessDecision {
     into.waits = search.out_of_steps && search.waits();
     if (any && search.memory.at_most.empty()) verdicts_.replay(search, all.cost, out);
     verdicts_.judge(search, all.cost, out);
+    std::vector<Id> assumed;
+    for (execution::Assumption const& a : all.cost.assumptions) assumed.push_back(a.atom);
+    into.on_a_base =
+        out.aligned != false && out.in_bounds != false && !kernel_.origins.arrays_of(assumed).empty();
   }
   void count_executions(AccessSearch const& search, KernelAccess& out) {
     Executions const n = executions_of(kernel_, search.access);
     out.loop_depth = n.loops, out.open_loops = n.open_loops;
     out.executions = n.exactly, out.about_executions = n.about;
   }
+  /// Decides an access again on the bases that a device gives, where the answer on all that PTX permits depends on them.
+  void decide_on_bases(AccessSearch const& any, KernelAccess const& plain, DecidedAccess& into) {
+    KernelAccess& out = into.access;
+    if (kernel_.options.any_base || out.aligned == false || out.in_bounds == false) return;
+    bool const costs = out.verdict != KernelVerdict::proved &&
+                       !kernel_.origins.bases_of(any.access, any.memory.bytes).empty();
+    if (!costs && out.aligned) return;
+    AccessSearch search{any.memory, any.access, any.symbol, any.allowed, any.limit, any.round};
+    search.bases = kernel_.bases_of(kernel_.origins.arrays_of({any.access.address, any.access.guard}));
+    if (search.bases.empty()) {
+      if (into.on_a_base && out.verdict == KernelVerdict::refuted)
+        out.verdict = KernelVerdict::unknown,
+        out.reason = "where its arrays lie is not known, and some bases cost more";
+      return;
+    }
+    DecidedAccess on{plain, into.symbol};
+    decide_cost(search, on);
+    if (on.waits) return;
+    if (on.access.verdict == out.verdict && on.access.wavefronts == out.wavefronts &&
+        on.access.aligned == out.aligned) {
+      bool const shows_a_base = out.worst && !out.worst->bases.empty();
+      if (shows_a_base)
+        out.worst = on.access.worst, out.reached = on.access.reached, out.seen = on.access.seen;
+      return;
+    }
+    if (!on.access.in_bounds)
+      on.access.in_bounds = out.in_bounds, on.access.bounds_reason = out.bounds_reason;
+    on.access.on_bases = true;
+    out = std::move(on.access);
+  }
+
   void take_faults(AccessSearch const& search, Faults const& faults, KernelAccess& out) const {
     if (faults.misaligned || faults.aligned) out.aligned = !faults.misaligned;
     out.in_bounds = search.first_faults.outside.empty() ? faults.in_bounds : std::optional(false);

@@ -73,7 +73,8 @@ class CaseSearch {
       : kernel_(kernel), search_(search), number_(number), patterns_(patterns), launches_(launches) {}
 
   CaseResults run() {
-    solve(kernel_.warps.plain(number_), {}, 0);
+    bool const any = search_.bases.empty();
+    solve(any ? kernel_.warps.plain(number_) : kernel_.warps.under(number_, search_.bases), search_.bases, 0);
     return std::move(results_);
   }
 
@@ -195,6 +196,10 @@ class CaseSearch {
         continue;
       }
       program::Variable const& array = kernel_.program.symbols[l->extra];
+      if (array.placed) {
+        into.bases.emplace_back(short_name(array.name), *array.placed);
+        continue;
+      }
       std::uint64_t const period = a.bits >= 32 ? 0 : std::uint64_t{1} << a.bits;
       std::uint64_t const at = period == 0 ? a.value : free + (a.value - free) % period;
       into.bases.emplace_back(short_name(array.name), at);

@@ -10,6 +10,7 @@
 
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
+#include <swizproof/ptx/arrays.hpp>
 #include <swizproof/ptx/inline.hpp>
 #include <swizproof/ptx/lower.hpp>
 
@@ -37,6 +38,15 @@ struct LoweredKernel {
 std::string block_text(execution::Launch const& launch) {
   return launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
                              : fmt::format("{}", fmt::join(launch.block, ","));
+}
+
+/// H18, and what it rests on.
+std::string bases_in_words(Architecture const& arch) {
+  return fmt::format(
+      "shared memory starts at {:#x}, and arrays follow each other as they are declared (H18: measured on "
+      "sm_90{})",
+      arch.code.value().reserved_shared,
+      arch.capability == sm_90.capability ? "" : fmt::format(", not on {}", arch.name));
 }
 
 bool accesses_shared_memory(program::Program const& program) {
@@ -72,6 +82,10 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
   report.operands = decide_operands(kernel);
   if (options.fixes) find_fixes(kernel, arrays, report);
+  auto const on_bases = [](auto const& one) { return one.on_bases; };
+  if (std::any_of(report.accesses.begin(), report.accesses.end(), on_bases) ||
+      std::any_of(report.operands.begin(), report.operands.end(), on_bases))
+    report.assumed_bases = bases_in_words(*options.arch);
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");
@@ -110,8 +124,12 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
                            KernelOptions const& options) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   ptx::Function const& f = inlined ? *inlined : function;
+  program::Program program = ptx::lower(module, f);
+  std::uint64_t const first = options.arch->code.value().reserved_shared;
+  if (!options.any_base && options.arch->capability != unknown_capability)
+    (void)ptx::place_arrays(module, function, first, program);
   KernelReport report = kernel_detail::decide_program(
-      {module, f, ptx::lower(module, f), needs_block(module, f, options)}, options);
+      {module, f, std::move(program), needs_block(module, f, options)}, options);
   report.tensor_maps = kernel_detail::tensor_maps_of(module, f);
   return report;
 }

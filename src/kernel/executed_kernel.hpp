@@ -22,6 +22,19 @@ struct ExecutedKernel {
   Warps warps{program, flow, execution, launch};
   Iterations iterations{*this};
 
+  /// The addresses of arrays, by their nodes, that a device gives (H18): in another block of a cluster a multiple of 2^24 more. Empty if one of
+  /// them is not known.
+  [[nodiscard]] std::vector<execution::Assumption> bases_of(std::vector<Id> const& arrays) const {
+    constexpr unsigned known_bits = 24;
+    std::vector<execution::Assumption> all;
+    for (Id const id : arrays) {
+      auto const& at = program.symbols[origins.leaf_at(id)->extra].placed;
+      if (!at) return {};
+      all.push_back({id, false, known_bits, *at});
+    }
+    return all;
+  }
+
   /// True if the limit of steps of the kernel is exceeded.
   [[nodiscard]] bool out_of_steps() const { return warps.steps() > options.steps; }
 };

@@ -103,6 +103,10 @@ std::uint32_t Iterations::surely(unsigned warp, std::int32_t place,
   std::uint32_t lanes = ~0U;
   for (Assumption const& a : assumptions) {
     if (a.truth) return 0;
+    execution::Leaf const* const leaf = kernel_.origins.leaf_at(a.atom);
+    if (leaf != nullptr && leaf->kind == execution::Leaf::Kind::symbol &&
+        kernel_.program.symbols[leaf->extra].placed == a.value)
+      continue;  // what a device gives
     std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
     if (LanesByIteration const* const all = a.bits >= 64 ? of(warp, a.atom) : nullptr)
       lanes &= lanes_in(place, a.atom, *all, a.value).surely;

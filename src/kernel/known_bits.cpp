@@ -54,6 +54,8 @@ Bits const& KnownBits::of(Id id) {
   if (depth_ > deepest) return memo_[id];
   ++depth_;
   Bits b = compute(id);
+  Bits const every = plain(id);
+  b.zeros |= every.zeros, b.most = std::min(b.most, every.most);
   --depth_;
   Node const& n = node(id);
   std::uint64_t const all = low_bits(n.width);
@@ -65,7 +67,7 @@ Bits const& KnownBits::of(Id id) {
 
 Bits KnownBits::plain(Id id) {
   if (node(id).width == 0) return {};
-  execution::Facts const f = warp_.facts(id);
+  execution::Facts const f = kernel_.warps.plain(0).facts(id);
   return {f.zeros, 0, f.most};
 }
 
@@ -103,11 +105,44 @@ Bits KnownBits::compute(Id id) {
 }
 
 Bits KnownBits::variable(Id id, Node const& n) {
-  Leaf const& l = execution_.leaves[n.value];
+  Leaf const l = kernel_.execution.leaves[n.value];  // there are more of them behind a value
   if (l.kind == Leaf::Kind::exit) return of(l.args[0]);
+  if (l.kind == Leaf::Kind::shuffle) return is_followed(id) ? of(l.args[0]) : plain(id);
   if (l.kind != Leaf::Kind::phi) return plain(id);
-  Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-  return p.kind == Phi::Kind::same ? of(p.init) : plain(id);
+  Phi const& p = *kernel_.execution.phi_at(id);
+  if (p.kind == Phi::Kind::same) return of(p.init);
+  return p.kind == Phi::Kind::affine ? counted(p) : plain(id);
+}
+
+/// init + k * step, in all iterations k of a loop. Of a start to which less than 2^14 is added, the bits above do not change.
+Bits KnownBits::counted(Phi const& p) {
+  Node const step = node(p.step);
+  if (step.op != Op::constant) return plain(p.node);
+  Bits const init = of(p.init);
+  std::uint64_t most = 0;
+  Id const counter = kernel_.execution.counters[static_cast<std::size_t>(p.loop)];
+  for (unsigned w = 0; w < kernel_.warps.count(); ++w) {
+    std::uint64_t const n = kernel_.iterations.count(w, counter);
+    most = n == 0 || most == ~0U ? ~0U : std::max(most, n);
+  }
+  if (most == ~0U && init.start && step.value <= start_mask)
+    return {init.zeros & ~start_mask, init.ones & ~start_mask, ~std::uint64_t{0}, true};
+  if (most == ~0U) return plain(p.node);
+  Bits all = init;
+  for (std::uint64_t k = 1, x = step.value; k < most; ++k, x += step.value) {
+    std::uint64_t const now = x & low_bits(step.width);
+    Bits const b = sum(init, {~now, now, now});
+    all = {all.zeros & b.zeros, all.ones & b.ones, std::max(all.most, b.most), all.start};
+  }
+  return all;
+}
+
+/// True for a shuffle that gives a value of a lane in every warp.
+bool KnownBits::is_followed(Id shuffle) {
+  unsigned const bits = node(shuffle).width;
+  return std::all_of(kernel_.warps.all().begin(), kernel_.warps.all().end(), [&](auto const& warp) {
+    return warp->value(shuffle, bits).state != execution::Lanes::State::varying;
+  });
 }
 
 Bits KnownBits::shifted(Node const& n) {
@@ -119,7 +154,7 @@ Bits KnownBits::shifted(Node const& n) {
             a.most <= low_bits(n.width) >> k ? a.most << k : low_bits(n.width)};
   Bits out{(a.zeros | ~low_bits(n.width)) >> k | ~(~std::uint64_t{0} >> k), a.ones >> k, a.most >> k};
   std::uint32_t symbol = 0;
-  if (k == 4 && origins_.root_of(n.a, symbol) == Origins::Root::shared && a.ones >> window_bits == 0)
+  if (k == 4 && kernel_.origins.root_of(n.a, symbol) == Origins::Root::shared && a.ones >> window_bits == 0)
     out.most = std::min(out.most, start_mask), out.start = true;
   return out;
 }

@@ -4,7 +4,7 @@
 // is an address again, so that nothing is carried into the other fields. That is assumed.
 #pragma once
 
-#include "origins.hpp"
+#include "executed_kernel.hpp"
 
 #include <swizproof/hardware/descriptor.hpp>
 
@@ -28,21 +28,20 @@ struct Bits {
 /// tests/reference/kernel_operands.py.
 class KnownBits {
  public:
-  KnownBits(execution::Execution const& execution, Origins const& origins, execution::Warp& warp)
-      : execution_(execution), origins_(origins), warp_(warp) {}
+  explicit KnownBits(ExecutedKernel& kernel) : kernel_(kernel) {}
 
   Bits const& of(Id id);
 
  private:
-  [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
+  [[nodiscard]] Node const& node(Id id) const { return kernel_.execution.terms.nodes()[id]; }
   [[nodiscard]] Bits plain(Id id);
   Bits compute(Id id);
   Bits variable(Id id, Node const& n);
+  Bits counted(execution::Phi const& p);
   Bits shifted(Node const& n);
+  [[nodiscard]] bool is_followed(Id shuffle);
 
-  execution::Execution const& execution_;
-  Origins const& origins_;
-  execution::Warp& warp_;
+  ExecutedKernel& kernel_;
   std::unordered_map<Id, Bits> memo_{};
   unsigned depth_ = 0;
 };

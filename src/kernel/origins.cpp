@@ -32,7 +32,7 @@ void Origins::add_summands(Id id, Walk& walk) const {
     if (n.op != Op::ite || execution_.node(operand).width != 0) walk.add(operand);
   Leaf const* const l = leaf_at(id);
   if (l != nullptr && l->kind == Leaf::Kind::phi) walk.add(phi_at(id).init);
-  if (l != nullptr && l->kind == Leaf::Kind::exit) walk.add(l->args[0]);
+  if (l != nullptr && (l->kind == Leaf::Kind::exit || l->kind == Leaf::Kind::shuffle)) walk.add(l->args[0]);
 }
 
 /// The root of a sum: that of the summand which has one.
@@ -52,7 +52,9 @@ Origins::Root Origins::chosen(Root a, Root b) {
 std::array<Id, 2> Origins::parts_of_root(Id id) const {
   Node const& n = execution_.node(id);
   if (Phi const* const phi = execution_.phi_at(id)) return {phi->init, 0};
-  if (Leaf const* const l = leaf_at(id); l != nullptr && l->kind == Leaf::Kind::exit) return {l->args[0], 0};
+  if (Leaf const* const l = leaf_at(id);
+      l != nullptr && (l->kind == Leaf::Kind::exit || l->kind == Leaf::Kind::shuffle))
+    return {l->args[0], 0};
   if (n.op == Op::ite) return {n.b, n.c};
   unsigned const count = operand_count(n.op);
   return {count > 0 ? n.a : 0, count > 1 ? n.b : 0};
@@ -229,6 +231,15 @@ std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
     }
   }
   return leaves;
+}
+
+std::vector<Id> Origins::arrays_of(std::vector<Id> terms) const {
+  std::vector<Id> all = leaves_of(std::move(terms));
+  std::erase_if(all, [&](Id id) {
+    Leaf const& l = *leaf_at(id);
+    return l.kind != Leaf::Kind::symbol || program_.symbols[l.extra].space != program::Space::shared;
+  });
+  return all;
 }
 
 Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned depth) const {

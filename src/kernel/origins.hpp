@@ -46,7 +46,7 @@ class Origins {
   /// a thread's own memory.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
 
-  /// Goes on from a term to its operands but for conditions, and through loops to first values.
+  /// Goes on from a term to its operands but for conditions, through loops to first values, and through shuffles to what a lane gives.
   void add_summands(Id id, Walk& walk) const;
 
   /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
@@ -60,6 +60,8 @@ class Origins {
   [[nodiscard]] bool is_of_array(Id address, std::uint32_t symbol) const;
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
+  /// Nodes of the shared arrays whose addresses these terms depend on.
+  [[nodiscard]] std::vector<Id> arrays_of(std::vector<Id> terms) const;
   /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one
   /// summand, which all lanes share, or the guard takes them. Checked by Kernel.ACounterexampleNamesTheBaseThatItNeeds.
   [[nodiscard]] std::set<std::uint32_t> bases_of(execution::ExecutedAccess const& access,

@@ -291,7 +291,8 @@ Origin Verdicts::origin_of_path(ExecutedAccess const& access) {
 bool Verdicts::counts_alone(CaseCost const& cost) {
   return std::all_of(cost.assumptions.begin(), cost.assumptions.end(), [&](Assumption const& a) {
     Leaf const* const l = kernel_.origins.leaf_at(a.atom);
-    return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi)) ||
+    return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi ||
+                             l->kind == Leaf::Kind::symbol)) ||
            kernel_.origins.origin(a.atom).data;
   });
 }

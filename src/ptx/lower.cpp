@@ -11,15 +11,14 @@
 
 namespace swizproof::ptx {
 
-namespace {
-
-constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
-
-/// Functions of CUDA's run-time system, which the compiler calls.
 bool is_harmless(std::string_view function) {
   static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
   return std::find(std::begin(harmless), std::end(harmless), function) != std::end(harmless);
 }
+
+namespace {
+
+constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
 
 /// True of what makes a generic address of shared memory, and of calls that may return one.
 bool may_make_generic(Instruction const& i) {
@@ -96,6 +95,8 @@ void dispatch(Steps& steps, Instruction const& i) {
   if (op.has("async") && (name == "st" || name == "red")) return store_async(steps, i);
   if (op.type.kind == 'p' && logic_of_predicates(steps, i)) return;
   if (op.type.integer() && arithmetic(steps, i)) return;
+  if ((op.type.integer() || name == "prmt") && arithmetic_of_bits(steps, i)) return;
+  if (name == "set" && set_word(steps, i)) return;
   if (depends_on_operands_alone(name)) return steps.opaque(i);
   if (name == "st" || name == "red") return;
   if (name == "bar" || name == "barrier" || name == "membar" || name == "fence" || name == "prefetch" ||

@@ -13,10 +13,14 @@ Source sign_flip(Steps& steps, Source s, unsigned w) {
   return steps.emit(Action::add, w, s, constant(std::uint64_t{1} << (w - 1)));
 }
 
+}  // namespace
+
 Source below(Steps& steps, Source a, Source b, unsigned w, bool is_signed) {
   return is_signed ? steps.emit(Action::below, 1, sign_flip(steps, a, w), sign_flip(steps, b, w))
                    : steps.emit(Action::below, 1, a, b);
 }
+
+namespace {
 
 Source negated(Steps& steps, Source a, unsigned w) { return steps.emit(Action::sub, w, constant(0), a); }
 
@@ -187,19 +191,6 @@ bool counted(Steps& steps, Instruction const& i, unsigned w) {
   return true;
 }
 
-Source compared(Steps& steps, std::string_view how, Source a, Source b, unsigned w, Type type) {
-  bool const s = type.kind == 's';
-  if (how == "eq") return steps.emit(Action::equal, 1, a, b);
-  if (how == "ne") return steps.emit(Action::negate, 1, steps.emit(Action::equal, 1, a, b));
-  if (how == "lt" || how == "lo") return below(steps, a, b, w, s && how == "lt");
-  if (how == "gt" || how == "hi") return below(steps, b, a, w, s && how == "gt");
-  if (how == "le" || how == "ls")
-    return steps.emit(Action::negate, 1, below(steps, b, a, w, s && how == "le"));
-  if (how == "ge" || how == "hs")
-    return steps.emit(Action::negate, 1, below(steps, a, b, w, s && how == "ge"));
-  return steps.function_of(1, a, b);
-}
-
 /// mul and mad of x and y; the result has `to` bits.
 Source product(Steps& steps, Instruction const& i, Source x, Source y, unsigned to) {
   unsigned const w = i.opcode.type.bits;
@@ -212,6 +203,19 @@ Source product(Steps& steps, Instruction const& i, Source x, Source y, unsigned 
 }
 
 }  // namespace
+
+Source compared(Steps& steps, std::string_view how, Source a, Source b, unsigned w, Type type) {
+  bool const s = type.kind == 's';
+  if (how == "eq") return steps.emit(Action::equal, 1, a, b);
+  if (how == "ne") return steps.emit(Action::negate, 1, steps.emit(Action::equal, 1, a, b));
+  if (how == "lt" || how == "lo") return below(steps, a, b, w, s && how == "lt");
+  if (how == "gt" || how == "hi") return below(steps, b, a, w, s && how == "gt");
+  if (how == "le" || how == "ls")
+    return steps.emit(Action::negate, 1, below(steps, b, a, w, s && how == "le"));
+  if (how == "ge" || how == "hs")
+    return steps.emit(Action::negate, 1, below(steps, a, b, w, s && how == "ge"));
+  return steps.function_of(1, a, b);
+}
 
 bool arithmetic(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;

@@ -5,6 +5,7 @@
 #include <swizproof/ptx/module.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -49,6 +50,9 @@ class Steps {
   Source registers_of(Instruction const& i, std::size_t from);
   /// Writes a register, under the instruction's guard.
   void out(Operand const& o, Source value, unsigned width, bool is_signed = false);
+  /// The flag of a carry, CC.CF: a predicate.
+  std::uint32_t carry() { return carry_ ? *carry_ : carry_.emplace(build.temporary(1)); }
+  void write_carry(Source value);
   /// All registers of an operand get any values.
   void unknown(Operand const& o, Source from = {}, bool memory = false);
   /// Writes any values, as an instruction that is not modelled does.
@@ -60,8 +64,11 @@ class Steps {
   void check_declared(Operand const& o);
   Source symbol(Operand const& o, unsigned width);
   std::unordered_map<std::string_view, std::uint32_t> symbols_{};
+  std::optional<std::uint32_t> carry_{};
 };
 
+/// True for functions of CUDA's run-time system that the compiler calls: they have no shared memory.
+[[nodiscard]] bool is_harmless(std::string_view function);
 /// Function of this name; null if the module has none.
 [[nodiscard]] Function const* function_named(Module const& module, std::string_view name);
 
@@ -69,6 +76,14 @@ class Steps {
 
 /// Integer arithmetic; false: not modelled.
 bool arithmetic(Steps& steps, Instruction const& i);
+/// a < b, a predicate.
+Source below(Steps& steps, Source a, Source b, unsigned width, bool is_signed);
+/// A comparison of words of a type by its name in PTX; one that is not known is a function of both.
+Source compared(Steps& steps, std::string_view how, Source a, Source b, unsigned width, Type type);
+/// Integer instructions that arithmetic() does not have (lower_bits.cpp): fields, masks, carries, products of 24 bits; false: not modelled.
+bool arithmetic_of_bits(Steps& steps, Instruction const& i);
+/// set of integers; false: not modelled.
+bool set_word(Steps& steps, Instruction const& i);
 /// mov, not, and, or and xor of predicates; false: another instruction.
 bool logic_of_predicates(Steps& steps, Instruction const& i);
 void set_predicate(Steps& steps, Instruction const& i);

@@ -169,6 +169,13 @@ void Steps::out(Operand const& o, Source value, unsigned width, bool is_signed) 
   build.assign(o.reg, value, bits, when);
 }
 
+void Steps::write_carry(Source value) {
+  std::optional<Source> when;
+  if (guard >= 0) when = reg(static_cast<std::uint32_t>(guard));
+  if (when && guard_negated) when = emit(Action::negate, 1, *when);
+  build.assign(carry(), value, 1, when);
+}
+
 void Steps::unknown(Operand const& o, Source from, bool memory) {
   if (o.kind == Kind::reg) out(o, any(width_of(o.reg), from, memory), width_of(o.reg));
   if (o.kind == Kind::address) return;

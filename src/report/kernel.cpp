@@ -93,6 +93,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
   out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
   out["bounds_reason"] = text_or_null(a.bounds_reason);
+  if (a.on_bases) out["on_bases"] = true;
   if (a.function) out["function"] = {{"parameter", a.function->parameter}, {"at_most", a.function->at_most}};
   return out;
 }
@@ -117,6 +118,7 @@ nlohmann::ordered_json to_json(KernelOperand const& o) {
   out["executed"] = o.executed;
   out["array"] = text_or_null(o.array);
   out["base"] = o.base ? Json(*o.base) : Json();
+  if (o.on_bases) out["on_bases"] = true;
   if (!o.values.empty()) {
     out["values"] = Json::object();
     for (auto const& [what, value] : o.values) out["values"][what] = value;
@@ -156,6 +158,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
                                  {"after", v.after}});
   for (KernelOperand const& o : report.operands) kernel["operands"].push_back(to_json(o));
   if (!report.assumed.empty()) kernel["assumed"] = report.assumed;
+  if (!report.assumed_bases.empty()) kernel["assumed"].push_back(report.assumed_bases);
   return kernel;
 }
 

@@ -69,6 +69,9 @@ constexpr Row handled[] = {
     {"IGMMA", warpgroup_multiply, "IGMMA"_form},
     {"QGMMA", warpgroup_multiply, "QGMMA"_form},
     {"BGMMA", warpgroup_multiply, "BGMMA"_form},
+    {"I2F", float_of_division, {}},
+    {"MUFU", float_of_division, {}},
+    {"F2I", float_of_division, {}},
     {"FLO", unknown, {}, true},
     // No result, and no access of shared memory.
     {"NOP", nothing, {}}, {"BSSY", nothing, {}}, {"BSYNC", nothing, {}},

@@ -41,6 +41,8 @@ void shift(Steps& steps, Instruction const& i, Opcode const& op);
 /// IMNMX R, a, b, P: the least if P, else the most. VIMNMX3 has a third, VIADDMNMX adds the first two before.
 void least_or_most(Steps& steps, Instruction const& i, Opcode const& op);
 void absolute(Steps& steps, Instruction const& i, Opcode const& op);
+/// The three instructions on floats by which ptxas begins a division: functions of their operand, see execution/terms/division.hpp.
+void float_of_division(Steps& steps, Instruction const& i, Opcode const& op);
 
 // ------------------------------------------------------------------------------------- bits, bytes and predicates (logic.cpp)
 

@@ -74,8 +74,8 @@ def toml(*lines):
     return ["prove", {"file": "\n".join(["[[obligation]]", *lines]) + "\n"}]
 
 
-def kernel(*lines):
-    ptx = os.path.join(ROOT, "golden", "data", "kernel", "shapes.ptx")
+def kernel(*lines, file="shapes.ptx"):
+    ptx = os.path.join(ROOT, "golden", "data", "kernel", file)
     return ["prove", {"file": "\n".join(["[[kernel]]", f'ptx = "{ptx}"', *lines]) + "\n"}]
 
 
@@ -332,6 +332,7 @@ fields = [
     ("kernels", "param", kernel('name = "^stride$"', 'param = {"#0" = 1}'), "= 1}", "= 2}"),
     ("kernels", "param's name", kernel('name = "^stride$"', 'param = {"#0" = 1}'), "#0", "#9"),
     ("kernels", "shared_bytes", kernel('name = "^stride$"', "block = 32", 'param = {"#0" = 1}', "shared_bytes = 128"), "= 128", "= 127"),
+    ("kernels", "bases", kernel('name = "^base$"', "block = 32", 'bases = "device"', file="witness.ptx"), "device", "ptx"),
     ("kernels", "arch", kernel('name = "^few$"', 'arch = "sm_90"'), '"sm_90"', '["sm_90", "sm_80"]'),
     ("kernels", "expect", kernel('name = "^few$"', 'expect = "refuted"'), "refuted", "proved"),
     ("kernels", "unknown keys", kernel('name = "^few$"', "at_most = 4"), "at_most", "atmost"),

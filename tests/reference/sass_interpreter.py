@@ -4,10 +4,10 @@ Threads that stand at the lowest address take the next step, so that lanes of a 
 what is loaded are random numbers by a seed. What is not known here (floating point, tensor cores) is a number by its operands or a random one.
 """
 import re
-
 import numpy as np
 
 from ptx_interpreter import wavefronts
+from sass_floats import Floats
 
 U = np.uint64
 ONES = U(0xFFFFFFFF)
@@ -148,7 +148,7 @@ def kernels(path):
     return arch, [k for k in all_ if k.entry]
 
 
-class Machine:
+class Machine(Floats):
     """One run of one block."""
 
     def __init__(self, kernel, arch, block, seed, steps):

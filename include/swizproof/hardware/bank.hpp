@@ -1,7 +1,7 @@
 // Banks of shared memory, and the cost model that says how many wavefronts a warp instruction costs.
 //
 // Every assumption about hardware has a number. H1 to H7, of the cost model, are in this file. Next to it are H8 (tma.hpp), H9 (wgmma.hpp),
-// H10 (fragment.hpp), H11 (counter.hpp: the profiler's counts), H12 (timing.hpp: cycles), H13 (descriptor.hpp) and H14 (atomic.hpp); in
+// H10 (fragment.hpp), H11 (counter.hpp: the profiler's counts), H12 (timing.hpp: cycles), H13 (descriptor.hpp) and H14 (atomic.hpp) and H18 (shared_arrays.hpp: where arrays lie); in
 // `campaign` H15 (cluster_model.hpp: other blocks' memory) and H16 (contention_model.hpp: bandwidth that warps, wgmma and copies share).
 //
 //  H1  Shared memory has 32 banks of 4 bytes: word = address / 4, bank = word mod 32.

@@ -49,6 +49,8 @@ struct KernelOptions {
   std::uint64_t steps = 16'000'000;                ///< of evaluation, for one kernel
   bool fixes = false;                              ///< search them
   bool lanes = false;                              ///< fill KernelAccess::lanes
+  bool any_base =
+      false;  ///< every base of an array that PTX permits; else those that a device gives (H18), where they decide
 };
 
 /// One verdict.
@@ -131,6 +133,8 @@ struct KernelAccess {
   /// The same where each warp takes part, and a loop of an unknown number of iterations has one.
   std::uint64_t about_executions = 1;
   unsigned open_loops = 0;  ///< of the loops around it those whose iterations are not known
+  bool on_bases =
+      false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
 };
 
 /// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
@@ -185,6 +189,7 @@ struct KernelOperand {
   std::string array{};                  ///< the variable in shared memory that it is in
   std::optional<std::uint64_t> base{};  ///< of the array, for which it is refuted
   std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< parameters of that execution
+  bool on_bases = false;                                        ///< as of an access
 };
 
 /// Result for one kernel.
@@ -202,6 +207,7 @@ struct KernelReport {
   bool sass = false;  ///< of SASS, not of PTX
   std::vector<std::string>
       assumed{};  ///< what its instructions are taken to mean: forms that were not measured, and shuffles of lanes that may be elsewhere
+  std::string assumed_bases{};  ///< where shared arrays lie (H18), if an answer rests on it; else empty
 };
 
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace swizproof::program {
@@ -16,10 +17,11 @@ struct Variable {
   std::uint32_t align = 1;  ///< bytes
   std::uint64_t bytes = 0;
   bool extern_array = false;
-  bool array = false;         ///< of a parameter: a structure or an array
-  bool part = false;          ///< of SASS: a word of a structure, which has a name and no number
-  bool sized = false;         ///< of the shared memory of SASS: `bytes` is the end of its static part
-  std::uint64_t first = 0;    ///< of the shared memory of SASS: bytes before the kernel's own
+  bool array = false;  ///< of a parameter: a structure or an array
+  bool part = false;   ///< of SASS: a word of a structure, which has a name and no number
+  bool sized = false;  ///< of the shared memory of SASS: `bytes` is the end of its static part
+  std::optional<std::uint64_t> placed{};  ///< address of a shared array of PTX, if it rests on H18
+  std::uint64_t first = 0;                ///< of the shared memory of SASS: bytes before the kernel's own
   std::uint64_t padding = 0;  ///< of the same: bytes that may lie between static and dynamic memory
 };
 

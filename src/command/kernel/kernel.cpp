@@ -107,6 +107,7 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
     entry.add("ptx", file).add("name", arguments.kernel);
     if (!blocks.empty()) entry.add_value("block", blocks.size() == 1 ? blocks.front() : toml_list(blocks));
     if (!params.empty()) entry.add_value("param", toml_table(params));
+    if (options.any_base) entry.add("bases", "ptx");
     entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
     if (common.arch_is_given) entry.add("arch", common.arch);
     text += (text.empty() ? "" : "\n") + entry.text();
@@ -207,6 +208,12 @@ void add_kernel(CLI::App& app, Common& common) {
   auto* const bytes = sub->add_option("--shared-bytes", arguments->shared_bytes,
                                       "bytes of dynamic shared memory, for the verdict in_bounds")
                           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+  sub->add_option(
+         "--base", arguments->base,
+         "addresses of shared arrays: device, those that a device gives (H18) where an answer depends on "
+         "them,\nwhich is listed as assumed; ptx, all that PTX permits")
+      ->check(CLI::IsMember({"device", "ptx"}))
+      ->capture_default_str();
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
   sub->add_option("--source", arguments->source,
@@ -226,6 +233,7 @@ void add_kernel(CLI::App& app, Common& common) {
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
     if (most->count() != 0) options->at_most = arguments->at_most;
+    options->any_base = arguments->base == "ptx";
     kernel_detail::run(common, *arguments, *options);
   });
 }

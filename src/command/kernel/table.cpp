@@ -316,6 +316,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   if (!r.report.refused.empty()) fmt::print(common.streams.out, "  not decided: {}\n", r.report.refused);
   if (std::string const assumed = assumed_in_words(r.report.assumed); !assumed.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(assumed));
+  if (!r.report.assumed_bases.empty())
+    fmt::print(common.streams.out, "  assumed: {}\n", r.report.assumed_bases);
   print_accesses(common, rows, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));

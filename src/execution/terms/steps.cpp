@@ -70,12 +70,29 @@ Id Steps::operation(Step const& s, Op op, unsigned w) {
       return graph_.both(a, b);
     case Op::disjunction:
       return graph_.either(a, b);
-    case Op::eq:
     case Op::ult:
+      if (std::optional<Id> const apart = different_signs(a, b)) return *apart;
+      [[fallthrough]];
+    case Op::eq:
       return graph_.add(op, 0, a, b);
     default:
       return graph_.add(op, w, a, b);
   }
+}
+
+/// x < 0 != y < 0, for x ^ y < 0.
+std::optional<Id> Steps::different_signs(Id moved, Id middle) {
+  std::uint64_t const m = std::uint64_t{1} << (std::max(graph_.width(moved), 1U) - 1);
+  Node const n = node(moved);
+  if (n.op != Op::bv_add || !graph_.is_constant(middle) || node(middle).value != m) return std::nullopt;
+  bool const first = graph_.is_constant(n.a);
+  Node const x = node(first ? n.b : n.a);
+  if (node(first ? n.a : n.b).value != m || x.op != Op::bv_xor) return std::nullopt;
+  auto const negative = [&](Id id) {
+    return graph_.add(Op::ult, 0, arithmetic_.sum(n.width, id, middle), middle);
+  };
+  Id const p = negative(x.a), q = negative(x.b);
+  return graph_.either(graph_.both(p, graph_.negate(q)), graph_.both(graph_.negate(p), q));
 }
 
 /// a & b, as far as anything depends on it.
@@ -107,7 +124,8 @@ Id Steps::result(Step const& s) {
       return graph_.negate(value(s.a, w));
     case Action::choose: {
       Id const no = value(s.c, w), yes = value(s.b, w);
-      return cases_.pick(value(s.a, 1), yes, no);
+      Id const choice = cases_.pick(value(s.a, 1), yes, no);
+      return division_.of(choice).value_or(choice);
     }
     default:
       return computes(s.action) ? operation(s, op_of(s.action), w) : leaf_of(s);

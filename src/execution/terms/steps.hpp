@@ -3,6 +3,7 @@
 
 #include "arithmetic.hpp"
 #include "cases.hpp"
+#include "division.hpp"
 #include "graph.hpp"
 #include "paths.hpp"
 #include "registers.hpp"
@@ -44,6 +45,7 @@ class Steps {
   void access(MemoryAccess const& m, ExecutedAccess& out);
   Id result(Step const& s);
   Id operation(Step const& s, Op op, unsigned width);
+  std::optional<Id> different_signs(Id moved, Id middle);
   Id masked(Step const& s);
   Id leaf_of(Step const& s);
   Id opaque(Leaf leaf, Step const& s);
@@ -66,6 +68,7 @@ class Steps {
   Scopes& scopes_;
   Registers& registers_;
   Paths& paths_;
+  Division division_{program_, graph_};
   std::map<std::vector<std::uint64_t>, Id> shared_{};  ///< leaves by what they are functions of
   Id block_ = 0;                                       ///< that is executed
 };

@@ -1,5 +1,7 @@
 #include "facts.hpp"
 
+#include <swizproof/hardware/shared_arrays.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -44,24 +46,31 @@ Facts facts_by_constant(Op op, Facts const& x, std::uint64_t c, std::uint64_t al
   return f;
 }
 
+constexpr unsigned deepest = 800;  ///< nested terms
+
 }  // namespace
 
 unsigned TermFacts::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(of(id).zeros)); }
 
 Facts TermFacts::of(Id id) {
   if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
+  if (Phi const* const phi = execution_.phi_at(id); phi != nullptr && depth_ <= deepest) {
+    ++depth_;
+    of(phi->init);  // the register of a loop around this one, whose next value depends on this one
+    --depth_;
+    if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
+  }
   Node const n = node(id);
   std::uint64_t const all = low_bits(n.width);
   Facts f{~all, all};
   if (n.op == Op::variable) facts_[id] = f;  // what a cycle of phis finds
-  constexpr unsigned deepest = 800;          // nested terms
   if (depth_ > deepest) return f;
   ++depth_;
   f = n.op == Op::variable ? of_leaf(id, f) : compute(n);
   --depth_;
   f.zeros |= ~all | zeros_above(f.most);
   f.most = std::min(f.most, ~f.zeros);
-  if (hypotheses_ != 0) found_.push_back(id);
+  if (hypotheses_ != 0) found_.push_back(id), ++tried_;
   return facts_[id] = f;
 }
 
@@ -131,7 +140,10 @@ Facts TermFacts::of_leaf(Id id, Facts f) {
     case Leaf::Kind::special:
       return is_uniform(l) ? f : of_special(static_cast<Special>(l.extra), f);
     case Leaf::Kind::symbol:
-      f.zeros |= program_.symbols[l.extra].align - 1;
+      f.zeros |=
+          (program_.language == "SASS" ? program_.symbols[l.extra].align
+                                       : std::min(program_.symbols[l.extra].align, most_shared_alignment)) -
+          1;
       return f;
     case Leaf::Kind::exit:
       return of(l.args[0]);
@@ -159,15 +171,15 @@ Facts TermFacts::of_phi(Phi const& p, Facts f) {
 /// is not either where it is not. What is tried is the first value's most, that of the next value, and what a condition leaves of a
 /// value that it compares with a constant.
 std::uint64_t TermFacts::most_of_phi(Phi const& p) {
-  constexpr unsigned most_tries = 200, deepest = 3;
+  constexpr std::uint64_t most_tried = 300'000;
+  constexpr unsigned most_nested = 3;
   std::uint64_t const all = low_bits(node(p.node).width), first = of(p.init).most;
-  if (first == all || hypotheses_ >= deepest || tries_ >= most_tries) return all;
+  if (first == all || hypotheses_ >= most_nested || tried_ >= most_tried) return all;
   ++hypotheses_;
   std::set<std::uint64_t> const around = std::exchange(limits_, {});
   std::size_t const start = found_.size();
   std::uint64_t tried = first, most = all;
-  for (unsigned attempt = 0; attempt < 4 && tries_ < most_tries; ++attempt) {
-    ++tries_;
+  for (unsigned attempt = 0; attempt < 4 && tried_ < most_tried; ++attempt) {
     facts_[p.node] = {zeros_above(tried), tried};
     std::uint64_t const next = std::max(first, of(p.back).most);
     if (next <= tried) {
@@ -184,17 +196,49 @@ std::uint64_t TermFacts::most_of_phi(Phi const& p) {
   return most;
 }
 
-/// Facts about a value that is chosen where a condition has this truth: if that says that it is not its most, it is less.
-Facts TermFacts::chosen(Id condition, bool truth, Id value) {
-  Facts f = of(value);
+/// A word as another one plus a constant; plus 0 if it is no such sum.
+TermFacts::Moved TermFacts::moved(Id id) const {
+  Node const n = node(id);
+  if (n.op == Op::bv_add && node(n.a).op == Op::constant) return {n.b, node(n.a).value};
+  if (n.op == Op::bv_add && node(n.b).op == Op::constant) return {n.a, node(n.b).value};
+  return {id, 0};
+}
+
+/// Upper bound that a comparison with a constant sets to a word, also if both are compared as signed ones: x != n if x is at most n, x < n, or
+/// not n < x.
+std::optional<TermFacts::Limit> TermFacts::limit_of(Id condition, bool truth) {
   Node c = node(condition);
   if (c.op == Op::negation) c = node(c.a), truth = !truth;
-  if (truth || c.op != Op::eq) return f;
-  auto const& [word, number] = node(c.a).op == Op::constant ? std::pair{c.b, c.a} : std::pair{c.a, c.b};
-  std::uint64_t const limit = node(number).value;
-  if (word != value || node(number).op != Op::constant || limit == 0) return f;
-  if (hypotheses_ != 0) limits_.insert(limit - 1);
-  if (f.most == limit) --f.most;
+  bool const equal = c.op == Op::eq;
+  if (!equal && c.op != Op::ult) return std::nullopt;
+  bool const first = node(c.a).op == Op::constant, least = first && !equal;
+  Node const number = node(first ? c.a : c.b);
+  if (number.op != Op::constant || truth != (!equal && !first)) return std::nullopt;
+  Id const compared = first ? c.b : c.a;
+  Moved word = moved(compared);
+  std::uint64_t n = number.value;
+  std::uint64_t const sign = std::uint64_t{1} << (number.width - 1);
+  bool const is_signed = !equal && n >= sign && word.by >= sign;
+  if (is_signed) n -= sign, word.by -= sign;
+  if (n == 0 && !least) return std::nullopt;
+  if (is_signed && of(word.base).most >= sign - word.by) return std::nullopt;
+  if (hypotheses_ != 0) limits_.insert(least ? n : n - 1);
+  if (equal && of(compared).most > n) return std::nullopt;
+  return Limit{word, least ? n : n - 1};
+}
+
+/// Facts about a value that is chosen where a condition has this truth: it may bound the value, or what that is a constant behind.
+Facts TermFacts::chosen(Id condition, bool truth, Id value) {
+  Facts f = of(value);
+  std::uint64_t const all = low_bits(node(value).width);
+  std::optional<Limit> const limit = limit_of(condition, truth);
+  Moved const v = moved(value);
+  if (!limit || v.base != limit->word.base || limit->most < limit->word.by) return f;
+  bool const wraps = v.by != limit->word.by && of(v.base).most > all - limit->word.by;
+  std::uint64_t const most_of_base = limit->most - limit->word.by;
+  if (wraps || v.by > all - most_of_base) return f;
+  f.most = std::min(f.most, most_of_base + v.by);
+  if (hypotheses_ != 0) limits_.insert(most_of_base + v.by);
   return f;
 }
 

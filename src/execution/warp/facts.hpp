@@ -8,6 +8,7 @@
 #include <swizproof/execution/terms.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -37,6 +38,16 @@ class TermFacts {
   Facts of_leaf(Id id, Facts f);
   Facts of_phi(Phi const& p, Facts f);
   std::uint64_t most_of_phi(Phi const& p);
+  struct Moved {
+    Id base = 0;
+    std::uint64_t by = 0;
+  };
+  [[nodiscard]] Moved moved(Id id) const;
+  struct Limit {
+    Moved word{};
+    std::uint64_t most = 0;
+  };
+  std::optional<Limit> limit_of(Id condition, bool truth);
   Facts chosen(Id condition, bool truth, Id value);
 
   Program const& program_;
@@ -46,7 +57,8 @@ class TermFacts {
   std::unordered_map<Id, Facts> facts_{};
   std::vector<Id> found_{};  ///< under a hypothesis about a register at a loop's header, in their order
   std::set<std::uint64_t> limits_{};  ///< upper bounds that comparisons with constants leave
-  unsigned hypotheses_ = 0, tries_ = 0, depth_ = 0;
+  unsigned hypotheses_ = 0, depth_ = 0;
+  std::uint64_t tried_ = 0;  ///< facts that were computed under hypotheses
 };
 
 }  // namespace swizproof::execution

@@ -34,7 +34,7 @@ class KernelEntries {
   std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
     static std::set<std::string_view> const known{"ptx",          "name",   "block",   "param",
                                                   "shared_bytes", "excess", "at_most", "allow",
-                                                  "data",         "arch",   "expect"};
+                                                  "data",         "arch",   "expect",  "bases"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
@@ -173,6 +173,13 @@ class KernelEntries {
       options.at_most = static_cast<unsigned>(file_.number(*most, "at_most", 1, 1024));
     if (toml::node const* const bytes = table.get("shared_bytes"))
       options.shared_bytes = file_.number(*bytes, "shared_bytes", 1, 1 << 20);
+    if (toml::node const* const bases = table.get("bases")) {
+      std::string const text = file_.string(*bases, "bases");
+      if (text != "device" && text != "ptx")
+        file_.fail("bases is \"device\" or \"ptx\"", bases->source(),
+                   "bases = \"ptx\": all that PTX permits");
+      options.any_base = text == "ptx";
+    }
     if (toml::node const* const param = table.get("param")) {
       if (!param->is_table())
         file_.fail("param is a table: {\"#0\" = 1024}, which is the first, or {NAME = 1024}",

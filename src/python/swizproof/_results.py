@@ -641,8 +641,7 @@ class Eval(Answer):
 
 @record
 class Descriptor(Answer):
-    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads. The fields are those of the
-    first of `solutions`."""
+    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads. Its fields are those of `solutions[0]`."""
 
     verdict: str
     layout: Optional[str]
@@ -787,7 +786,7 @@ class KernelFunction(Record):
 
 @record
 class KernelAccess(Record):
-    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `loop_depth`: loops around it. `executions`: by the warps of a block, if each launch has as many; `lost`: wavefronts above the ideal ones in these."""
+    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `loop_depth`: loops around it. `executions`: by the warps of a block, if each launch has as many; `lost`: wavefronts above the ideal ones in these. `on_bases`: it rests on H18."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -815,6 +814,7 @@ class KernelAccess(Record):
     aligned: Optional[bool] = None
     in_bounds: Optional[bool] = None
     bounds_reason: Optional[str] = None
+    on_bases: bool = False
     function: Optional[KernelFunction] = None
 
 
@@ -832,8 +832,7 @@ class KernelFix(Record):
 
 @record
 class KernelOperand(Record):
-    """A descriptor of wgmma or tcgen05, or an address of a bulk copy: `needed` bytes must divide the start of the swizzle pattern, or the address; `guaranteed`
-    bytes do. `base` of `array` refutes it, with these values of parameters."""
+    """A descriptor, or an address of a bulk copy: `needed` bytes must divide its pattern's start or the address, `guaranteed` do; `base` of `array` refutes it."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -856,6 +855,7 @@ class KernelOperand(Record):
     executed: bool = True
     array: Optional[str] = None
     base: Optional[int] = None
+    on_bases: bool = False
     values: Optional[Dict[str, int]] = None
 
 

@@ -141,6 +141,8 @@ void recompute_campaign(Recomputation& r) {
     check_registers(r);
   else if (campaign == "boxes")
     check_boxes(r);
+  else if (campaign == "bases")
+    check_bases(r);
   else if (campaign == "atomics")
     check_atomics(r);
   else if (campaign == "cluster")

@@ -81,6 +81,7 @@ void check_wgmma(Recomputation& r);
 void check_mma(Recomputation& r);
 void check_registers(Recomputation& r);
 void check_boxes(Recomputation& r);
+void check_bases(Recomputation& r);
 void check_atomics(Recomputation& r);
 void check_cluster(Recomputation& r);
 void check_contention(Recomputation& r);

@@ -12,6 +12,7 @@ namespace {
 /// Operands of a kernel with `tile`, 64 KiB at a multiple of 1024, `loose`, as much at a multiple of 16, and `odd` at one of 8.
 std::vector<KernelOperand> operands_of(std::string const& body, KernelOptions options = {}) {
   if (!options.block) options.block = {128, 1, 1};
+  options.any_base = true;  // those that a device gives: bases_test.cpp
   ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_100a\n.address_size 64\n.shared .align 1024 .b8 tile[65536];\n"
       ".extern .shared .align 16 .b8 loose[];\n.shared .align 8 .b8 odd[64];\n.shared .align 256 .b8 "
@@ -262,33 +263,30 @@ TEST(KernelOperand, CopiesOfTensors) {
   EXPECT_EQ(im2col[1].verdict, refuted);
 }
 
+// TMA and wgmma swizzle addresses: what one writes the other reads right from every multiple of 128.
 TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
-  auto const both = [](std::string const& array, std::string const& behind) {
+  auto const both = [](std::string const& array, std::string const& behind,
+                       std::string const& bits = "0x4000004000010000") {
     return operands_of(tensor_at("add.u32 %r10, " + array + ", " + behind + ";") +
-                       wgmma_at("mov.u32 %r10, " + array + ";", "0x4000004000010000", "2"))
-        .at(0);
+                       wgmma_at("mov.u32 %r10, " + array + ";", bits, "2"));
   };
-  KernelOperand const read = both("%r6", "0");
-  EXPECT_EQ(read.needed, 1024U);
-  EXPECT_EQ(read.verdict, refuted);
-  EXPECT_EQ(read.base, 256U);
-  EXPECT_NE(read.reason.find("descriptor B at PTX"), std::string::npos);
-  EXPECT_NE(read.reason.find("reads it under 128B"), std::string::npos);
-  KernelOperand const behind =
-      operands_of(tensor_at("mov.u32 %r10, %r6;") + wgmma_at("add.u32 %r10, %r6, 4096;")).at(0);
-  EXPECT_EQ(behind.needed, 128U);
-  KernelOperand const other = both("%r6", "4096");  // another tile of the array
-  EXPECT_EQ(other.needed, 128U);
-  EXPECT_EQ(other.verdict, proved) << other.reason;
-  // Bases move it by 128 bytes, by a division that is not followed.
-  EXPECT_EQ(operands_of("add.u32 %r8, %r3, 127; div.u32 %r8, %r8, 128; mul.lo.u32 %r8, %r8, 128;" +
-                        tensor_at("mov.u32 %r10, %r8;") + wgmma_at("mov.u32 %r10, %r8;"))
-                .at(0)
-                .verdict,
-            unknown);
-  KernelOperand const fine = both("%r2", "0");
-  EXPECT_EQ(fine.needed, 1024U);
-  EXPECT_EQ(fine.verdict, proved) << fine.reason;
+  auto const read = both("%r6", "0");  // destination, mbarrier, descriptor
+  EXPECT_EQ(read[0].needed, 128U);
+  EXPECT_EQ(read[0].verdict, proved) << read[0].reason;
+  EXPECT_EQ(read[2].needed, 16U);
+  EXPECT_EQ(read[2].verdict, proved) << read[2].reason;
+  auto const other = both("%r6", "4096");  // another tile of the array
+  EXPECT_EQ(other[0].verdict, proved) << other[0].reason;
+  EXPECT_EQ(other[2].needed, 1024U);
+  EXPECT_EQ(other[2].verdict, refuted);
+  EXPECT_EQ(other[2].base, 256U);
+  auto const offset = both("%r6", "0", "0x4002004000010000");  // base offset 1
+  EXPECT_EQ(offset[2].needed, 1024U);
+  EXPECT_NE(offset[2].verdict, proved);
+  auto const loose = both("%r3", "0");
+  EXPECT_EQ(loose[0].verdict, refuted);
+  EXPECT_EQ(loose[0].base, 16U);
+  EXPECT_EQ(loose[2].verdict, proved) << loose[2].reason;
 }
 
 TEST(KernelOperand, Guards) {
@@ -343,6 +341,75 @@ TEST(KernelOperand, Loops) {
                {loop("256", "%r5", copy), proved, 128},
                {loop("64", "2", copy), refuted, 64},
                {loop("64", "%r5", copy), unknown, 64}});
+}
+
+/// wgmma of the descriptor whose lower word is in %r12, with the mode of 128 bytes.
+std::string wgmma_of_word() {
+  return " mov.b64 %rd3, {%r12, 1073741888};\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+         "{%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, 1, 1, 1, 0;";
+}
+/// The lower word of a descriptor at the address in `array`, which all lanes have of lane 0.
+std::string shuffled_word(std::string const& array, std::string const& mask = "-1") {
+  return "shr.u32 %r11, " + array + ", 4; and.b32 %r11, %r11, 16383; shfl.sync.idx.b32 %r12, %r11, 0, 31, " +
+         mask + ";";
+}
+
+TEST(KernelOperand, ShufflesOfADescriptor) {
+  std::string const lanes = "shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;", odd = "add.u32 %r10, %r2, %r1;";
+  expect_rows({{shuffled_word("%r2") + wgmma_of_word(), proved, 1024},
+               {lanes + shuffled_word("%r10") + wgmma_of_word(), proved, 1024},
+               // The low bits that are lost are those of lane 0, which are not followed.
+               {odd + shuffled_word("%r10") + wgmma_of_word(), unknown, {}},
+               // Lane 0 does not execute it.
+               {"setp.eq.u32 %p1, %r1, 0; @%p1 bra END; " + shuffled_word("%r2") + wgmma_of_word() + "END:",
+                unknown,
+                {}}});
+}
+
+TEST(KernelOperand, ACounterOfALoopIsAStage) {
+  auto const loop = [](std::string const& last, std::string const& bits) {
+    return shuffled_word("%r2") + "mov.u32 %r13, %r12; mov.u32 %r8, 0; LOOP: shl.b32 %r9, %r8, " + bits +
+           "; add.u32 %r12, %r13, %r9;" + wgmma_of_word() + "add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " +
+           last + "; @%p1 bra LOOP;";
+  };
+  EXPECT_EQ(one(loop("4", "10")).verdict, proved) << one(loop("4", "10")).reason;
+  EXPECT_EQ(one(loop("2", "14")).verdict, unknown);  // bit 14 is added
+  EXPECT_EQ(one(loop("%r5", "10")).verdict, unknown);
+}
+
+TEST(KernelOperand, ARingOfStages) {
+  // A persistent loop around that over k, whose numbers of iterations are data. Two stages are taken in each iteration.
+  auto const ring = [](std::string const& first, std::string const& last, std::string const& test) {
+    auto const step = [&](std::string const& at) {
+      return "add.u32 %r9, " + at + ", 1; setp." + test + " %p1, " + at + ", " + last +
+             "; selp.b32 %r8, 0, %r9, %p1;";
+    };
+    std::string const use = "shl.b32 %r9, %r8, 10; add.u32 %r12, %r13, %r9;" + wgmma_of_word();
+    return shuffled_word("%r2") + "mov.u32 %r13, %r12; mov.u32 %r8, " + first +
+           "; ld.global.u32 %r15, [%rd1]; ld.global.u32 %r16, [%rd1+4]; mov.u32 %r17, 0;\n"
+           "OUTER: mov.u32 %r18, 0; INNER: " +
+           use + step("%r8") + step("%r8") +
+           "add.u32 %r18, %r18, 2; setp.lt.u32 %p2, %r18, %r15; @%p2 bra INNER;\n"
+           "add.u32 %r17, %r17, 1; setp.lt.u32 %p2, %r17, %r16; @%p2 bra OUTER;";
+  };
+  EXPECT_EQ(one(ring("0", "4", "eq.u32")).verdict, proved) << one(ring("0", "4", "eq.u32")).reason;
+  EXPECT_EQ(one(ring("0", "3", "gt.u32")).verdict, proved) << one(ring("0", "3", "gt.u32")).reason;
+  EXPECT_EQ(one(ring("0", "3", "gt.s32")).verdict, proved) << one(ring("0", "3", "gt.s32")).reason;
+  EXPECT_EQ(one(ring("5", "4", "eq.u32")).verdict, unknown);    // 4 is never reached
+  EXPECT_EQ(one(ring("%r5", "4", "eq.u32")).verdict, unknown);  // n may be 5
+}
+
+TEST(KernelOperand, AComparisonBoundsAStage) {
+  auto const stage = [](std::string const& choice) {
+    return one(shuffled_word("%r2") + choice + " shl.b32 %r9, %r8, 10; add.u32 %r12, %r12, %r9;" +
+               wgmma_of_word())
+        .verdict;
+  };
+  EXPECT_EQ(stage("setp.lt.u32 %p1, %r5, 4; selp.b32 %r8, %r5, 0, %p1;"), proved);
+  EXPECT_EQ(stage("setp.lt.s32 %p1, %r5, 4; selp.b32 %r8, %r5, 0, %p1;"), unknown);  // n may be negative
+  EXPECT_EQ(stage("add.u32 %r9, %r5, 1; setp.lt.u32 %p1, %r9, 5; selp.b32 %r8, %r9, 0, %p1;"), proved);
+  EXPECT_EQ(stage("add.u32 %r9, %r5, 1; setp.lt.u32 %p1, %r9, 5; selp.b32 %r8, %r5, 0, %p1;"),
+            unknown);  // -1
 }
 
 TEST(KernelOperand, OtherMemory) {

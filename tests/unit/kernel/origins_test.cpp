@@ -109,7 +109,7 @@ TEST(Kernel, APointerToSharedOrOtherMemoryIsNotLeftOut) {
 
 TEST(Kernel, WhatIsNotModelledIsNotData) {
   std::string const store = " add.s32 %r5, %r4, %r2; st.shared.u32 [%r5], %r1;";
-  EXPECT_EQ(one("mul24.lo.u32 %r4, %r1, 128;" + store).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(one("madc.lo.u32 %r4, %r1, 128, 0;" + store).verdict, KernelVerdict::unknown);
   EXPECT_EQ(one("ld.global.u32 %r6, [%rd1]; mul24.lo.u32 %r4, %r6, %r1;" + store).verdict,
             KernelVerdict::data);
 }
@@ -147,7 +147,7 @@ TEST(Kernel, DataIsWhatComesFromALoad) {
       {"mul24.lo.u32 %r4, %r7, %r1;", data, lane_load},
       {"activemask.b32 %r8; add.u32 %r4, %r8, %r7;", unknown, not_modelled("activemask.b32")},
       {"atom.global.add.u32 %r4, [%rd1], 1;", data, "the atomic at PTX line 12"},
-      {"addc.u32 %r4, %r1, %r1;", unknown, not_modelled("addc.u32")}};
+      {"madc.lo.u32 %r4, %r1, %r1, %r1;", unknown, not_modelled("madc.lo.u32")}};
   for (Row const& row : rows) {
     KernelAccess const a = load_at(row.body);
     EXPECT_EQ(a.verdict, row.verdict) << row.body;

@@ -38,6 +38,62 @@ std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
 bool knows_r9(std::string const& lines) { return lanes_of_r9(lines, 90).pure(); }
 std::uint64_t r9_of_lane(std::string const& lines, unsigned lane) { return r9(lines)[lane]; }
 
+/// Lines by which ptxas divides R2 by R3: the quotient in R9, the remainder in R16.
+std::string const divided =
+    "I2F.U32.RP R10, R3\nMUFU.RCP R10, R10\nVIADD R12, R10, 0xffffffe\nF2I.FTZ.U32.TRUNC.NTZ R13, R12\n"
+    "IMAD.MOV.U32 R12, RZ, RZ, RZ\nIADD3 R14, -R13, RZ, RZ\nIMAD R14, R14, R3, RZ\n"
+    "IMAD.HI.U32 R13, R13, R14, R12\nIMAD.HI.U32 R9, R13, R2, RZ\nIADD3 R15, -R9, RZ, RZ\n"
+    "IMAD R16, R15, R3, R2\nISETP.GE.U32.AND P0, PT, R16, R3, PT\n@P0 VIADD R16, R16, -R3\n"
+    "@P0 IADD3 R9, R9, 0x1, RZ\nISETP.GE.U32.AND P1, PT, R16, R3, PT\n@P1 VIADD R9, R9, 0x1\n"
+    "@P1 IADD3 R16, R16, -R3, RZ";
+
+TEST(SassLower, DivisionsByAValueThatIsNotKnownAreQuotients) {
+  // 1000 + lane by lane + 1
+  std::string const numbers = "IADD3 R2, R0, 0x3e8, RZ\nIADD3 R3, R0, 0x1, RZ\n";
+  auto const quotients = r9(numbers + divided), rests = r9(numbers + divided + "\nMOV R9, R16");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(quotients[lane], (1000 + lane) / (lane + 1));
+    EXPECT_EQ(rests[lane], (1000 + lane) % (lane + 1));
+  }
+  // By 0, and with the sign of IABS, whose lines are those of a signed division.
+  std::string const by_zero = "IADD3 R2, R0, 0x3e8, RZ\nMOV R3, R0\n";
+  EXPECT_EQ(r9_of_lane(by_zero + divided, 0), 2U);
+  EXPECT_EQ(r9_of_lane(by_zero + divided + "\nMOV R9, R16", 0), 1000U);
+  std::string const fixed = "ISETP.NE.U32.AND P2, PT, R3, RZ, PT\n@!P2 LOP3.LUT R9, RZ, R3, RZ, 0x33, !PT";
+  EXPECT_EQ(r9_of_lane(by_zero + divided + "\n" + fixed, 0), 0xffffffU) << "the low 24 bits of ~0";
+  EXPECT_EQ(r9_of_lane(by_zero + divided + "\n" + fixed, 7), 1007U / 7);
+  // Other code gives no quotient.
+  for (auto const& [part, other] :
+       {std::pair{"0xffffffe", "0xfffffff"},
+        {"IMAD R16, R15, R3, R2", "IMAD R16, R15, R3, R0"},
+        {"IMAD.HI.U32 R13, R13, R14, R12", "IMAD.HI.U32 R13, R13, R14, RZ"},
+        {"IMAD R14, R14, R3, RZ", "IMAD R14, R14, R2, RZ"},
+        {"@P1 VIADD R9, R9, 0x1\n@P1 IADD3 R16, R16, -R3", "@P1 VIADD R9, R9, 0x2\n@P1 IADD3 R16, R16, R3"},
+        {"MUFU.RCP R10, R10", "MUFU.RCP R10, |R10|"},
+        {"I2F.U32.RP", "I2F.U32"},
+        {"ISETP.GE.U32.AND P0", "ISETP.GT.U32.AND P0"}}) {
+    std::string wrong = numbers + divided;
+    std::size_t const at = wrong.find(part);
+    ASSERT_NE(at, std::string::npos) << part;
+    wrong.replace(at, std::string(part).size(), other);
+    EXPECT_FALSE(knows_r9(wrong)) << other;
+    EXPECT_FALSE(knows_r9(wrong + "\nMOV R9, R16")) << other;
+  }
+}
+
+TEST(SassLower, SignsThatDifferAreThoseOfTwoWords) {
+  auto const lanes = [](std::string const& d) {  // its own number where lane - 5 and d have one sign, else 0
+    return r9("IADD3 R2, R0, -0x5, RZ\nLDC R3, c[0x0][0x210]\n" + d +
+              "\nLOP3.LUT R4, R2, R3, RZ, 0x3c, !PT\nISETP.GE.AND P1, PT, R4, RZ, PT\nSEL R9, R0, RZ, P1");
+  };
+  auto const positive = lanes("LOP3.LUT R3, R3, 0x7fffffff, RZ, 0xc0, !PT");
+  EXPECT_EQ(positive[4], 0U);
+  EXPECT_EQ(positive[7], 7U);
+  auto const small = lanes("LOP3.LUT R3, R3, 0xff, RZ, 0xc0, !PT\nIADD3 R3, R3, -0x100, RZ");
+  EXPECT_EQ(small[4], 4U);
+  EXPECT_EQ(small[7], 0U);
+}
+
 TEST(SassLower, TheStackKeepsWordsIfNothingElseWritesR1) {
   std::string const spill = "IADD3 R1, R1, -0x20, RZ\nSTL [R1+0x8], R0\n", back = "LDL R9, [R1+0x8]";
   EXPECT_EQ(r9_of_lane(spill + back, 7), 7U);

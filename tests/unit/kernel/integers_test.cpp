@@ -1,0 +1,59 @@
+// Integer instructions that few kernels have: the number of different results in 32 lanes, by hand.
+#include "kernel_case.hpp"
+
+#include <string>
+
+namespace swizproof {
+namespace {
+
+TEST(KernelIntegers, ResultsOfLanesAreKnown) {
+  struct Row {
+    std::string body;
+    unsigned results;  ///< in one bank each
+  };
+  Row const rows[] = {
+      {"mul24.lo.u32 %r4, %r1, 0x1000001;", 32},  // its 24 low bits are 1
+      {"mul24.hi.s32 %r4, %r1, 0x8000;", 16},     // lane / 2
+      {"mad24.lo.s32 %r4, %r1, 0xffffff, 31;", 32},
+      {"and.b32 %r8, %r1, 1; bfe.u32 %r4, %r1, %r8, 5;", 24},  // lane, or lane / 2 of odd ones
+      {"bfe.s32 %r4, %r1, 1, %r1;", 16},                       // with the sign of its last bit
+      {"bfi.b32 %r4, 0, 31, 0, %r1;", 6},                      // lane zeros in 31
+      {"bfind.u32 %r4, %r1;", 6},                              // -1 to 4
+      {"bfind.shiftamt.s32 %r4, %r1;", 6},
+      {"cnot.b32 %r4, %r1;", 2},
+      {"sad.u32 %r4, %r1, 16, 0;", 17},
+      {"bmsk.clamp.b32 %r4, 0, %r1; and.b32 %r4, %r4, 1023;", 11},
+      {"bmsk.wrap.b32 %r4, 32, %r1; and.b32 %r4, %r4, 1023;", 11},
+      {"szext.wrap.s32 %r4, %r1, 35;", 8},
+      {"szext.clamp.u32 %r4, %r1, 35;", 32},
+      {"add.cc.u32 %r8, %r1, 0xfffffff0; addc.u32 %r4, 0, 0;", 2},
+      {"sub.cc.u32 %r8, %r1, 5; subc.u32 %r4, 0, 0;", 2},
+      {"add.sat.s32 %r4, %r1, 0x7ffffff0; sub.s32 %r4, %r4, 0x7ffffff0;", 16},
+      {"sub.s32 %r8, %r1, 8; slct.b32.s32 %r4, %r1, 0, %r8;", 25},
+      {"dp4a.u32.s32 %r4, %r1, 0xff, 0;", 32},
+      {"dp2a.hi.u32.u32 %r4, %r1, 0x20000, 7;", 32},
+      {"set.lt.u32.s32 %r4, %r1, 5; and.b32 %r4, %r4, 3;", 2},
+      {"and.b32 %r8, %r1, 1; shl.b32 %r8, %r8, 2; add.u32 %r8, %r8, 0x4440; prmt.b32 %r4, %r1, 0, %r8;", 16},
+      {"prmt.b32.rc8 %r4, %r1, 0, 1;", 1},
+      {"prmt.b32.ecl %r4, 0x03020100, 0x07060504, %r1; and.b32 %r4, %r4, 15;", 4},
+  };
+  for (Row const& row : rows) {
+    KernelAccess const a = load_at("and.b32 %r1, %r1, 31; " + row.body + " shl.b32 %r4, %r4, 5;");
+    EXPECT_EQ(a.wavefronts, row.results) << row.body << ": " << a.reason;
+    EXPECT_NE(a.verdict, KernelVerdict::unknown) << row.body;
+  }
+}
+
+TEST(KernelIntegers, ACarryIsThatOfLanesThatWroteIt) {
+  // Lanes from 16 on carry; the guard leaves the flag of the others as it was.
+  std::string const guarded =
+      "add.cc.u32 %r8, 0, 0; setp.lt.u32 %p1, %r1, 24; @%p1 add.cc.u32 %r8, %r1, 0xfffffff0; addc.u32 %r4, "
+      "%r1, "
+      "0; and.b32 %r4, %r4, 8; shl.b32 %r4, %r4, 2;";
+  EXPECT_EQ(load_at(guarded).wavefronts, 2U);
+  EXPECT_EQ(load_at("mad.lo.cc.u32 %r8, %r1, 3, 1; madc.lo.u32 %r4, %r1, 32, 0;").verdict,
+            KernelVerdict::unknown);
+}
+
+}  // namespace
+}  // namespace swizproof
