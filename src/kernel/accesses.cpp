@@ -132,6 +132,11 @@ class AccessDecision {
     into.on_a_base =
         out.aligned != false && out.in_bounds != false && !kernel_.origins.arrays_of(assumed).empty();
   }
+  void count_executions(AccessSearch const& search, KernelAccess& out) {
+    Executions const n = executions_of(kernel_, search.access);
+    out.loop_depth = n.loops, out.open_loops = n.open_loops;
+    out.executions = n.exactly, out.about_executions = n.about;
+  }
   /// Decides an access again on the bases that a device gives, where the answer on all that PTX permits depends on them.
   void decide_on_bases(AccessSearch const& any, KernelAccess const& plain, DecidedAccess& into) {
     KernelAccess& out = into.access;
@@ -163,11 +168,6 @@ class AccessDecision {
     out = std::move(on.access);
   }
 
-  void count_executions(AccessSearch const& search, KernelAccess& out) {
-    Executions const n = executions_of(kernel_, search.access);
-    out.loop_depth = n.loops, out.open_loops = n.open_loops;
-    out.executions = n.exactly, out.about_executions = n.about;
-  }
   void take_faults(AccessSearch const& search, Faults const& faults, KernelAccess& out) const {
     if (faults.misaligned || faults.aligned) out.aligned = !faults.misaligned;
     out.in_bounds = search.first_faults.outside.empty() ? faults.in_bounds : std::optional(false);

@@ -26,7 +26,7 @@ class AnyValues {
       leaves_.push_back(id);
   }
 
-  /// True if the access takes as many wavefronts in the first iteration with these numbers, whatever the others are.
+  /// True if the access takes as many wavefronts in the first iteration with these numbers and any others.
   [[nodiscard]] bool suffice(std::vector<ReadNumber> const& numbers) {
     if (kernel_.out_of_steps()) return false;
     std::vector<Assumption> assumptions;
@@ -55,7 +55,7 @@ class AnyValues {
     if ((guard.rest() & warp.present()) != 0 || active == 0) return false;
     Lanes const v = warp.value(search_.access.address, 32);
     if (!v.split()) return false;
-    // What all lanes share moves them by whole words and whole accesses.
+    // A part that all lanes share moves them by whole words and whole accesses.
     auto const whole = static_cast<unsigned>(std::countr_zero(std::max(4U, instruction.bytes)));
     LaneAddresses address = v.lane;
     for (auto const& [atom, factor] : v.terms)

@@ -3,7 +3,7 @@
 
 Random small kernels, whose accesses lie behind conditions on parameters, numbers of the block and iterations, go to the command and to the
 interpreter of PTX (ptx_interpreter.py), which knows nothing of it. For each access that is refuted for its cost:
-  - the warp that is shown takes as many wavefronts with the numbers that are shown, whatever all others are; "every launch" is every one of them;
+  - the warp that is shown takes as many wavefronts with the numbers that are shown, with any others; "every launch" needs none;
   - no warp below it does with these numbers, and it does with none of them alone replaced by 0 to 16, by a power of two below it, or by one less
     (256 comes before all others in a parameter of 64 bits), where the numbers that are not shown are the least ones.
 For each access: `executions` is how often the warps of a block execute it, in each launch that is tried.

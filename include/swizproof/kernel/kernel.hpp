@@ -127,14 +127,14 @@ struct KernelAccess {
   std::string lanes_reason{};  ///< why `lanes` are not all known; empty if `reason` has it
   std::optional<KernelPlace>
       place{};  ///< with KernelOptions::lanes, if the addresses are known but for a part that all lanes share
-  bool on_bases =
-      false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
   unsigned loop_depth =
       0;  ///< loops of the kernel around it: one instruction in a loop may be several of SASS
   std::optional<std::uint64_t> executions{};  ///< by all warps of a block, if each launch has as many
   /// The same where each warp takes part, and a loop of an unknown number of iterations has one.
   std::uint64_t about_executions = 1;
   unsigned open_loops = 0;  ///< of the loops around it those whose iterations are not known
+  bool on_bases =
+      false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
 };
 
 /// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
