@@ -16,7 +16,8 @@ namespace swizproof {
 
 namespace {
 
-constexpr unsigned most_free_bits = 12;  ///< that the linear engine enumerates
+constexpr unsigned most_free_bits = 12;                         ///< that the linear engine enumerates
+constexpr std::uint64_t most_counted = std::uint64_t{1} << 48;  ///< cases whose wavefronts are summed
 
 /// One case: a value for each variable, and a base.
 struct Case {
@@ -29,6 +30,7 @@ struct Worst {
   unsigned wavefronts = 0;
   Case where{};
   std::optional<std::uint64_t> total{};  ///< of the most expensive base
+  std::optional<unsigned> least{};       ///< that any case costs, if known
 };
 
 /// Result of an engine: the worst case, a lane that does not fit, or the reason why it is unknown.
@@ -90,6 +92,7 @@ class Checker {
     out.domain = domain(!exhausted || has_limited_bases());
     if (!found || std::holds_alternative<Worst>(*found)) cost_symbolically(found, out);
     answer(*found, out);
+    look_at_footprints(out);
     return out;
   }
 
@@ -115,6 +118,7 @@ class Checker {
     out.domain = domain(false);
     out.base_step = step_;
     out.base = base_;
+    out.narrowed = !placement_.access().positions.empty();
     out.support = support_of(*options_.arch, instruction_.operation);
     return out;
   }
@@ -249,9 +253,11 @@ class Checker {
   [[nodiscard]] std::optional<Found> by_exhaustion() const {
     if (!modulus_ && !base_) return std::nullopt;
     std::uint64_t const bases = base_ ? 1 : std::min(bases_of_a_period(), number_of_bases());
-    std::uint64_t const all = placement_.assignments();
+    std::uint64_t const all = number_of_classes(repeats_);
     if (all > most_cases || bases > most_cases / all) return std::nullopt;
+    bool const counted = placement_.assignments() <= most_counted;
     Worst worst;
+    unsigned least = ~0U;
     std::optional<Misfit> misfit;
     bool accessed = false;
     std::vector<std::uint64_t> total(bases, 0);
@@ -270,13 +276,15 @@ class Checker {
           accessed = accessed || place.active;
         }
         unsigned const n = cost(*options_.arch, instruction_, warp).wavefronts;
-        total[b] += n * alike.count();
-        if (n > worst.wavefronts) worst = {n, c, {}};
+        if (counted) total[b] += n * alike.count();
+        least = std::min(least, n);
+        if (n > worst.wavefronts) worst = {n, c, {}, {}};
       }
     });
     if (misfit) return *misfit;
     if (!accessed) refuse_nothing(placement_);
-    worst.total = *std::max_element(total.begin(), total.end());
+    if (counted) worst.total = *std::max_element(total.begin(), total.end());
+    worst.least = least;
     return worst;
   }
 
@@ -339,6 +347,7 @@ class Checker {
     if (free.size() > most_free_bits) return std::nullopt;
     Worst worst;
     std::uint64_t sum = 0;
+    unsigned least = ~0U;
     for (std::uint64_t some = 0; some < std::uint64_t{1} << free.size(); ++some) {
       std::array<std::uint64_t, 4> point{};
       for (std::size_t i = 0; i < free.size(); ++i) point[free[i] / 64] |= (some >> i & 1) << (free[i] % 64);
@@ -346,8 +355,10 @@ class Checker {
         numbers.address[l] = numbers.active[l] ? difference[l].at(point) : 0;
       unsigned const n = cost(*options_.arch, instruction_, numbers).wavefronts;
       sum += n;
-      if (n > worst.wavefronts) worst = {n, case_at(point), {}};
+      least = std::min(least, n);
+      if (n > worst.wavefronts) worst = {n, case_at(point), {}, {}};
     }
+    worst.least = least;
     // Each of these stands for as many cases as the other inputs have values.
     // At most 2^12 times 32 wavefronts are a sum.
     if (inputs - free.size() < 46) worst.total = sum << (inputs - free.size());
@@ -385,7 +396,7 @@ class Checker {
         return std::nullopt;
       }
       Case const c = case_of(*refuted);
-      most = {cost_of(c), c, {}};
+      most = {cost_of(c), c, {}, {}};
     }
   }
 
@@ -394,7 +405,7 @@ class Checker {
   [[nodiscard]] Worst first_case() const {
     Case c{{}, base_.value_or(0)};
     for (Variable const& v : placement_.variables()) c.values.push_back(v.first);
-    return {cost_of(c), c, {}};
+    return {cost_of(c), c, {}, {}};
   }
   [[nodiscard]] Case case_at(std::array<std::uint64_t, 4> const& point) const {
     Case c{{}, base_.value_or(0)};
@@ -444,6 +455,20 @@ class Checker {
 
   // ------------------------------------------------------------------------------------- the answer
 
+  /// Decides the positions that are multiples of the footprint alone, if others differ from them.
+  void look_at_footprints(AccessVerdict& out) const {
+    WorstCost const* const cost = out.cost();
+    bool const ask =
+        cost != nullptr ? cost->wavefronts > out.ideal : std::holds_alternative<Misfit>(out.found);
+    std::string clause = ask ? placement_.footprint_clause() : std::string();
+    if (clause.empty()) return;
+    Placement const there = placement_.at_footprints();
+    AccessVerdict const verdict = Checker(there, options_).run();
+    WorstCost const* const less = verdict.cost();
+    if (cost == nullptr ? less != nullptr
+                        : less != nullptr && (cost->differs || less->wavefronts < cost->wavefronts))
+      out.at_footprints = {std::move(clause), less->wavefronts};
+  }
   void answer(Found const& found, AccessVerdict& out) const {
     if (auto const* unknown = std::get_if<Unknown>(&found))
       out.found = *unknown;
@@ -465,7 +490,8 @@ class Checker {
       out.elements.push_back(element_at(placement_.lane(std::span<W const>(c.values), W{lane.lane}),
                                         static_cast<std::int64_t>(lane.address - c.base)));
     out.total = worst.total;
-    out.coverage = coverage();
+    out.differs = worst.least && *worst.least < worst.wavefronts;
+    if (!placement_.is_everywhere()) out.coverage = coverage();
     return out;
   }
   /// `relative`: the lane's address, relative to the base.

@@ -192,16 +192,29 @@ std::string domain_line(AccessVerdict const& v, Style const& style) {
   return style.brief() ? "" : fmt::format("         for {}\n", v.domain);
 }
 
+/// The cost at multiples of the footprint, if other positions differ.
+std::string footprint_line(AccessVerdict const& v) {
+  if (!v.at_footprints) return {};
+  auto const& [clause, wavefronts] = *v.at_footprints;
+  if (v.cost() != nullptr && v.cost()->wavefronts == wavefronts)
+    return fmt::format("         also at multiples of the footprint ('{}'); other positions cost less\n",
+                       clause);
+  return fmt::format(
+      "         at multiples of the footprint {} wavefront{}: '{}' behind the access narrows it to these\n",
+      wavefronts, wavefronts == 1 ? "" : "s", clause);
+}
+
 std::string describe_cost(AccessVerdict const& v, Style const& style) {
   WorstCost const& cost = *v.cost();
   std::string text = fmt::format("         {} wavefront{} in the worst case, ideal {}", cost.wavefronts,
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style);
+  text +=
+      fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style) + footprint_line(v);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
-    text += fmt::format("         reaches {} of the tile's {} bytes; 'for i in 0..N' moves an access\n",
-                        cost.coverage->reached, cost.coverage->of);
+    text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,
+                        cost.coverage->of, v.narrowed ? "" : "; 'for i in 0..N' moves an access");
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;
@@ -224,7 +237,7 @@ std::string describe(AccessVerdict const& v, Style const& style) {
     return first + fmt::format("         {}: {}\n", refuted.question, describe(refuted));
   return first +
          fmt::format("         it does not fit: {}\n         {}\n", refuted.question, describe(refuted)) +
-         domain_line(v, style);
+         domain_line(v, style) + footprint_line(v);
 }
 
 namespace {
@@ -244,6 +257,9 @@ void add_common(Json& out, AccessVerdict const& v) {
   out["domain"] = v.domain;
   out["engines"] = list_of(v.engines);
   out["evidence"] = name(v.support);
+  if (!v.at_footprints) return;
+  out["at_footprints"] = v.at_footprints->wavefronts;
+  out["footprints"] = v.at_footprints->clause;
 }
 
 /// The worst case: the lanes of its fullest bank; none where no two collide.

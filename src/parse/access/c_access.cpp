@@ -405,7 +405,9 @@ bool names_array(std::string_view text, std::string_view name) {
 }
 
 Access parse_c_access(std::string_view text, AccessOptions const& options) {
-  return CAccessParser(text, options).parse();
+  Access access = CAccessParser(text, options).parse();
+  access.as_written = true;
+  return access;
 }
 
 }  // namespace swizproof

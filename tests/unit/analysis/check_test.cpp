@@ -34,7 +34,7 @@ TEST(Check, BasesAreThoseOfSharedMemory) {
 }
 
 TEST(Check, ASwizzledTileIsConflictFreeByAlgebraAndExhaustion) {
-  AccessVerdict const v = check_text(swizzled, "ldmatrix.x4");
+  AccessVerdict const v = check_text(swizzled, "ldmatrix.x4 step row 16, byte 32");
   EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
   EXPECT_EQ(v.cost()->wavefronts, 4U);
   EXPECT_EQ(v.excess(), 0U);
@@ -42,6 +42,42 @@ TEST(Check, ASwizzledTileIsConflictFreeByAlgebraAndExhaustion) {
   EXPECT_TRUE(used(v, Engine::linear));
   EXPECT_TRUE(used(v, Engine::exhaustive));
   EXPECT_FALSE(v.cost()->has_conflict());
+}
+
+// Rows 4 to 11 have the XOR of row 8 four rows too early: conflicts that multiples of 16 rows do not have.
+TEST(Check, EveryPositionIsAskedHoweverTheAccessIsWritten) {
+  std::string const tile = "fn(row,col) = row*64 + (col ^ (((row + 4*(row/8)) & 7) << 3)) (64,64)";
+  for (std::string const access : {"ldmatrix.x4", "ldmatrix.x4: row = lane%16, col = 8*(lane/16)"}) {
+    AccessVerdict const v = check_text(tile, access);
+    ASSERT_NE(v.cost(), nullptr);
+    EXPECT_EQ(v.cost()->wavefronts, 8U) << access;
+    ASSERT_TRUE(v.at_footprints);
+    EXPECT_EQ(v.at_footprints->wavefronts, 4U);
+    AccessVerdict const narrowed = check_text(tile, access + " " + v.at_footprints->clause);
+    EXPECT_TRUE(std::holds_alternative<Proved>(narrowed.outcome()))
+        << "the clause is one that an access takes";
+    EXPECT_TRUE(narrowed.narrowed);
+  }
+  EXPECT_FALSE(check_text(swizzled, "ldmatrix.x4").at_footprints) << "no position costs more";
+  EXPECT_FALSE(check_text("(64,64):(64,1)", "ldmatrix.x4").at_footprints) << "every position costs as much";
+}
+
+// Rows of 132 bytes: every other one starts at a multiple of 8.
+TEST(Check, AMisfitSaysWhetherItIsAtTheFootprintsMultiples) {
+  AccessVerdict const v = check_text("(16,64):(66,1)", "ld.shared.b64: row = 2*(lane/8), col = 4*(lane%8)");
+  ASSERT_TRUE(std::holds_alternative<Misfit>(v.found));
+  ASSERT_TRUE(v.at_footprints);
+  EXPECT_EQ(v.at_footprints->clause, "step row 8, col 32");
+  EXPECT_FALSE(check_text("(16,64):(66,1)", "ld.shared.b64: row = lane/8, col = 4*(lane%8)").at_footprints)
+      << "no position fits";
+}
+
+// 4,093 * 4,089 positions are 32 cases modulo the banks: 2^18 bounds these.
+TEST(Check, ALargeTileHasFewCases) {
+  AccessVerdict const v = check_text("(4096,4096):(4096,1)", "ld.shared.b32: row = lane/8, col = lane%8", 32);
+  EXPECT_TRUE(used(v, Engine::exhaustive));
+  EXPECT_EQ(v.cost()->wavefronts, 4U);
+  EXPECT_EQ(v.cost()->total, 4U * 4093 * 4089);
 }
 
 TEST(Check, TheCounterexampleNamesPhaseBankLanesAndAddresses) {
