@@ -42,7 +42,8 @@ Placement::Placement(Map map, Access access) : map_(std::move(map)), access_(std
     if (!map_.element_bits)
       throw InputError::whole("the element size is not known", to_string(map_), element_hint);
     if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))
-      refuse("the layout reaches further than 2^32 bytes, the addresses of shared memory");
+      throw InputError::whole("the layout reaches further than 2^32 bytes, the addresses of shared memory",
+                              to_string(map_));
     outer_.assign(map_.on_elements.begin(), map_.on_elements.end() - 1);
     if (tile->rank() == 0) refuse("the layout has no modes");
     byte_mode_ = contiguous_mode(*tile, tile->rank());

@@ -43,6 +43,17 @@ using Found = std::variant<Worst, Misfit, Unknown>;
                           "the condition after 'if' is never true");
 }
 
+/// A likely mistake of a lane whose vector starts between two others of its mode: vectors were counted, not elements.
+std::string counted_in_elements(Placement const& placement, LanePlace<std::uint64_t> const& place) {
+  std::uint64_t const elements = placement.vector_elements();
+  if (!std::holds_alternative<Coordinate>(placement.access().where) ||
+      place.element->coordinate.size() != 2 ||
+      place.element->coordinate[1 - placement.row_mode()] % elements == 0)
+    return {};
+  return "; an index counts elements: " + std::to_string(elements) + " are " +
+         std::to_string(placement.instruction().bytes) + " bytes";
+}
+
 class Checker {
  public:
   Checker(Placement const& placement, CheckOptions const& options)
@@ -92,7 +103,6 @@ class Checker {
     out.domain = domain(!exhausted || has_limited_bases());
     if (!found || std::holds_alternative<Worst>(*found)) cost_symbolically(found, out);
     answer(*found, out);
-    look_at_footprints(out);
     return out;
   }
 
@@ -168,7 +178,8 @@ class Checker {
       return {Fault::misaligned,
               "has the address " + std::to_string(static_cast<std::int64_t>(address)) +
                   (within_byte ? " and a part of a byte" : "") + ", which is not a multiple of the " +
-                  std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes"};
+                  std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes" +
+                  counted_in_elements(placement_, place)};
     if (placement_.whole_vectors()) return {};
     for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain()) {
       W const there = placement_.bit_of_vector(values, place, bit, c.base);
@@ -455,20 +466,6 @@ class Checker {
 
   // ------------------------------------------------------------------------------------- the answer
 
-  /// Decides the positions that are multiples of the footprint alone, if others differ from them.
-  void look_at_footprints(AccessVerdict& out) const {
-    WorstCost const* const cost = out.cost();
-    bool const ask =
-        cost != nullptr ? cost->wavefronts > out.ideal : std::holds_alternative<Misfit>(out.found);
-    std::string clause = ask ? placement_.footprint_clause() : std::string();
-    if (clause.empty()) return;
-    Placement const there = placement_.at_footprints();
-    AccessVerdict const verdict = Checker(there, options_).run();
-    WorstCost const* const less = verdict.cost();
-    if (cost == nullptr ? less != nullptr
-                        : less != nullptr && (cost->differs || less->wavefronts < cost->wavefronts))
-      out.at_footprints = {std::move(clause), less->wavefronts};
-  }
   void answer(Found const& found, AccessVerdict& out) const {
     if (auto const* unknown = std::get_if<Unknown>(&found))
       out.found = *unknown;
@@ -568,7 +565,18 @@ Outcome AccessVerdict::outcome() const {
 }
 
 AccessVerdict check(Placement const& placement, CheckOptions const& options) {
-  return Checker(placement, options).run();
+  AccessVerdict out = Checker(placement, options).run();
+  // Positions that are multiples of the footprint alone, if others differ from them.
+  WorstCost const* const cost = out.cost();
+  bool const ask = cost != nullptr ? cost->wavefronts > out.ideal : std::holds_alternative<Misfit>(out.found);
+  std::string clause = ask ? placement.footprint_clause() : std::string();
+  if (clause.empty()) return out;
+  Placement const there = placement.at_footprints();
+  AccessVerdict const verdict = Checker(there, options).run();
+  WorstCost const* const less = verdict.cost();
+  if (less != nullptr && (cost == nullptr || cost->differs || less->wavefronts < cost->wavefronts))
+    out.at_footprints = {std::move(clause), less->wavefronts};
+  return out;
 }
 
 std::optional<AccessVerdict> check_exhaustively(Placement const& placement, CheckOptions const& options) {

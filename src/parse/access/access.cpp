@@ -402,7 +402,8 @@ Access parse_noted_access(std::string_view text, std::vector<std::string>& notes
 }
 
 /// A hint for a name that is no access.
-static std::string hint_for_unknown(std::string_view text) {
+static std::string hint_for_unknown(std::string_view text, AccessOptions const& options) {
+  if (text.find('[') != text.npos && options.array) return "the array of LAYOUT is " + options.array->name;
   if (text.find('[') != text.npos)
     return "a subscript of C needs LAYOUT to be the array's declaration, such as '__shared__ half a[64][72]'";
   if (text.starts_with("mma")) return "it reads registers: swizproof fragment " + std::string(text) + ":a";
@@ -457,7 +458,7 @@ Access parse_access(std::string_view text, std::span<std::string const> more, Ac
   };
   if (Access const* const named = named_access(pattern)) return moved(*named);
   if (!looks_like_instruction(pattern)) {
-    throw InputError::whole("unknown access", std::string(pattern), hint_for_unknown(pattern));
+    throw InputError::whole("unknown access", std::string(pattern), hint_for_unknown(pattern, options));
   }
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
   std::string_view const known = name(parse_instruction(pattern));
