@@ -3,6 +3,8 @@
 #include <swizproof/access/placement.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <numeric>
 
 namespace swizproof {
@@ -40,7 +42,8 @@ Placement::Placement(Map map, Access access) : map_(std::move(map)), access_(std
     if (!map_.element_bits)
       throw InputError::whole("the element size is not known", to_string(map_), element_hint);
     if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))
-      refuse("the layout reaches further than 2^32 bytes, the addresses of shared memory");
+      throw InputError::whole("the layout reaches further than 2^32 bytes, the addresses of shared memory",
+                              to_string(map_));
     outer_.assign(map_.on_elements.begin(), map_.on_elements.end() - 1);
     if (tile->rank() == 0) refuse("the layout has no modes");
     byte_mode_ = contiguous_mode(*tile, tile->rank());
@@ -53,7 +56,10 @@ Placement::Placement(Map map, Access access) : map_(std::move(map)), access_(std
       refuse("the access gives " + std::to_string(given) + " indices, the layout has " +
                  std::to_string(tile->rank()) + " modes",
              "coord = (...) takes one index a mode, or a single plain index");
+    if (access_.variables.empty() && !access_.as_written) place_coordinates(coord->modes);
   }
+  if (axes_.empty() && !access_.positions.empty())
+    refuse("'at' and 'step' are for accesses that are moved through the tile", "leave them out");
   variables_.insert(variables_.end(), access_.variables.begin(), access_.variables.end());
   whole_vectors_ = never_split();
 }
@@ -90,6 +96,73 @@ std::uint64_t Placement::vector_elements() const {
   return std::max<std::uint64_t>(8ULL * access_.instruction.bytes / map_.element_bits.value_or(8), 1);
 }
 
+std::uint64_t Placement::Axis::footprint() const { return std::max(std::bit_ceil(most - least + 1), unit); }
+
+template <class Visit>
+void Placement::for_each_active(Visit const& visit) const {
+  for (std::uint64_t lane = 0; lane < access_.instruction.lanes(); ++lane)
+    if (std::span<std::uint64_t const> const variables(&lane, 1);
+        !access_.active || (*access_.active)(variables, lane) != 0)
+      visit(lane, variables);
+}
+
+Variable Placement::positions_along(Axis const& axis) const {
+  std::uint64_t const span = axis.most - axis.least;
+  // Lanes that leave the tile as the text has them stay there: that is for check() to say.
+  if (axis.most >= axis.extent || axis.least > axis.most) return Variable::steps(axis.name, axis.least, 1, 1);
+  std::uint64_t step = axis.unit;
+  for (PositionsAlong const& positions : access_.positions) {
+    if (positions.axis != axis.name) continue;
+    std::uint64_t const value = positions.value;
+    std::string const text = (positions.only ? "at " : "step ") + axis.name + " " + std::to_string(value);
+    if (positions.only && value > axis.extent - 1 - span)
+      refuse("'" + text + "' leaves the tile: the last " + axis.name + " is " +
+             std::to_string(axis.extent - 1 - span));
+    if (positions.only) return Variable::steps(axis.name, value, 1, 1);
+    if (value % axis.unit != 0)
+      refuse("'" + text + "' is no multiple of the " + std::to_string(axis.unit) + " that " +
+             to_string(access_.instruction) + " needs");
+    step = value;
+  }
+  std::uint64_t const first = axis.least % step;
+  if (first > axis.extent - 1 - span) return Variable::steps(axis.name, axis.least, 1, 1);
+  return Variable::steps(axis.name, first, step, (axis.extent - 1 - span - first) / step + 1);
+}
+
+void Placement::move_along(std::vector<Axis> axes) {
+  for (PositionsAlong const& positions : access_.positions)
+    if (std::none_of(axes.begin(), axes.end(), [&](Axis const& a) { return a.name == positions.axis; })) {
+      std::string known;
+      for (Axis const& axis : axes) known += (known.empty() ? "" : ", ") + axis.name;
+      refuse("this access has no axis '" + positions.axis + "'", "its axes: " + known);
+    }
+  axes_ = std::move(axes);
+  for (Axis const& axis : axes_) variables_.push_back(positions_along(axis));
+}
+
+std::string Placement::footprint_clause() const {
+  if (!is_everywhere()) return {};
+  std::string text;
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (variables_[i].count > 1 && axes_[i].footprint() != variables_[i].step)
+      text += (text.empty() ? "step " : ", ") + axes_[i].name + " " + std::to_string(axes_[i].footprint());
+  return text;
+}
+
+Placement Placement::at_footprints() const {
+  Access access = access_;
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (variables_[i].count > 1) access.positions.push_back({axes_[i].name, axes_[i].footprint(), false});
+  return {map_, std::move(access)};
+}
+
+std::vector<PositionsAlong> Placement::as_written() const {
+  std::vector<PositionsAlong> out;
+  if (std::holds_alternative<Coordinate>(access_.where) && is_everywhere())
+    for (Axis const& axis : axes_) out.push_back({axis.name, axis.least, true});
+  return out;
+}
+
 void Placement::place_pattern(RowAndByte const& pattern) {
   Layout const& tile = *map_.domain();
   // Rows are the lines that are contiguous in memory, whichever of the first two modes they run along.
@@ -97,19 +170,48 @@ void Placement::place_pattern(RowAndByte const& pattern) {
   if (tile.rank() == 1 && pattern.rows > 1)
     refuse("the access touches " + std::to_string(pattern.rows) + " rows, the tile " + to_string(tile.shape) +
            " has one mode");
-  std::uint64_t const rows =
-      tile.rank() == 1 ? 1 : static_cast<std::uint64_t>(tile.shape.mode(row_mode()).product());
-  std::uint64_t const bytes =
-      static_cast<std::uint64_t>(tile.shape.mode(byte_mode_).product()) * *map_.element_bits / 8;
-  // A footprint larger than the tile has one origin, whose outer lanes lie outside.
-  auto const origins = [](std::uint64_t extent, std::uint64_t part) {
-    return std::max<std::uint64_t>(extent / part, 1);
-  };
-  variables_ = {Variable::steps("row", 0, pattern.rows, origins(rows, pattern.rows)),
-                Variable::steps("byte", 0, pattern.row_bytes, origins(bytes, pattern.row_bytes))};
+  auto const extent = [&](std::size_t m) { return static_cast<std::uint64_t>(tile.shape.mode(m).product()); };
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  Axis row{"row", none, 0, tile.rank() == 1 ? 1 : extent(row_mode()), 1};
+  Axis byte{"byte", none, 0, extent(byte_mode_) * *map_.element_bits / 8, access_.instruction.bytes};
+  for_each_active([&](std::uint64_t lane, std::span<std::uint64_t const> variables) {
+    std::uint64_t const r = pattern.row(variables, lane), b = pattern.byte(variables, lane);
+    row.least = std::min(row.least, r), row.most = std::max(row.most, r);
+    byte.least = std::min(byte.least, b), byte.most = std::max(byte.most, b + access_.instruction.bytes - 1);
+  });
+  std::vector<Axis> axes{std::move(row), std::move(byte)};
   for (std::size_t m = 2; m < tile.rank(); ++m)
-    variables_.push_back(Variable::steps("mode " + std::to_string(m), 0, 1,
-                                         static_cast<std::uint64_t>(tile.shape.mode(m).product())));
+    axes.push_back({"mode " + std::to_string(m), 0, 0, extent(m), 1});
+  move_along(std::move(axes));
+}
+
+void Placement::place_coordinates(std::vector<Expression> const& modes) {
+  Layout const& tile = *map_.domain();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::pair<std::int64_t, std::int64_t>> reached(tile.rank(), {most, -1 - most});
+  std::uint64_t const bits = *map_.element_bits, vector = 8ULL * access_.instruction.bytes;
+  for_each_active([&](std::uint64_t lane, std::span<std::uint64_t const> variables) {
+    std::vector<std::uint64_t> at;
+    for (Expression const& e : modes) at.push_back(e(variables, lane));
+    if (at.size() < tile.rank()) at = modes_of(at[0]);
+    for (std::size_t m = 0; m < at.size(); ++m) {
+      auto const first = static_cast<std::int64_t>(at[m]);
+      std::int64_t const more = m == byte_mode_ ? static_cast<std::int64_t>((vector - 1) / bits) : 0;
+      reached[m].first = std::min(reached[m].first, first);
+      reached[m].second = std::max(reached[m].second, std::min(first, most - more) + more);
+    }
+  });
+  std::vector<Axis> axes;
+  for (std::size_t m = 0; m < tile.rank(); ++m) {
+    std::string const name = tile.rank() == 1   ? "index"
+                             : tile.rank() == 2 ? (m == 0 ? "row" : "col")
+                                                : "mode " + std::to_string(m);
+    axes.push_back({name, static_cast<std::uint64_t>(reached[m].first),
+                    static_cast<std::uint64_t>(reached[m].second),
+                    static_cast<std::uint64_t>(tile.shape.mode(m).product()),
+                    m == byte_mode_ ? std::lcm(bits, vector) / bits : 1});
+  }
+  move_along(std::move(axes));
 }
 
 void Placement::refuse_other_values(ThreadValues const& values) const {

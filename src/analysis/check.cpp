@@ -16,7 +16,8 @@ namespace swizproof {
 
 namespace {
 
-constexpr unsigned most_free_bits = 12;  ///< that the linear engine enumerates
+constexpr unsigned most_free_bits = 12;                         ///< that the linear engine enumerates
+constexpr std::uint64_t most_counted = std::uint64_t{1} << 48;  ///< cases whose wavefronts are summed
 
 /// One case: a value for each variable, and a base.
 struct Case {
@@ -29,6 +30,7 @@ struct Worst {
   unsigned wavefronts = 0;
   Case where{};
   std::optional<std::uint64_t> total{};  ///< of the most expensive base
+  std::optional<unsigned> least{};       ///< that any case costs, if known
 };
 
 /// Result of an engine: the worst case, a lane that does not fit, or the reason why it is unknown.
@@ -39,6 +41,17 @@ using Found = std::variant<Worst, Misfit, Unknown>;
   std::string const& text = placement.access().name;
   throw InputError::whole("no lane takes part in any case: nothing is accessed", text,
                           "the condition after 'if' is never true");
+}
+
+/// A likely mistake of a lane whose vector starts between two others of its mode: vectors were counted, not elements.
+std::string counted_in_elements(Placement const& placement, LanePlace<std::uint64_t> const& place) {
+  std::uint64_t const elements = placement.vector_elements();
+  if (!std::holds_alternative<Coordinate>(placement.access().where) ||
+      place.element->coordinate.size() != 2 ||
+      place.element->coordinate[1 - placement.row_mode()] % elements == 0)
+    return {};
+  return "; an index counts elements: " + std::to_string(elements) + " are " +
+         std::to_string(placement.instruction().bytes) + " bytes";
 }
 
 class Checker {
@@ -115,6 +128,7 @@ class Checker {
     out.domain = domain(false);
     out.base_step = step_;
     out.base = base_;
+    out.narrowed = !placement_.access().positions.empty();
     out.support = support_of(*options_.arch, instruction_.operation);
     return out;
   }
@@ -164,7 +178,8 @@ class Checker {
       return {Fault::misaligned,
               "has the address " + std::to_string(static_cast<std::int64_t>(address)) +
                   (within_byte ? " and a part of a byte" : "") + ", which is not a multiple of the " +
-                  std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes"};
+                  std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes" +
+                  counted_in_elements(placement_, place)};
     if (placement_.whole_vectors()) return {};
     for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain()) {
       W const there = placement_.bit_of_vector(values, place, bit, c.base);
@@ -249,9 +264,11 @@ class Checker {
   [[nodiscard]] std::optional<Found> by_exhaustion() const {
     if (!modulus_ && !base_) return std::nullopt;
     std::uint64_t const bases = base_ ? 1 : std::min(bases_of_a_period(), number_of_bases());
-    std::uint64_t const all = placement_.assignments();
+    std::uint64_t const all = number_of_classes(repeats_);
     if (all > most_cases || bases > most_cases / all) return std::nullopt;
+    bool const counted = placement_.assignments() <= most_counted;
     Worst worst;
+    unsigned least = ~0U;
     std::optional<Misfit> misfit;
     bool accessed = false;
     std::vector<std::uint64_t> total(bases, 0);
@@ -270,13 +287,15 @@ class Checker {
           accessed = accessed || place.active;
         }
         unsigned const n = cost(*options_.arch, instruction_, warp).wavefronts;
-        total[b] += n * alike.count();
-        if (n > worst.wavefronts) worst = {n, c, {}};
+        if (counted) total[b] += n * alike.count();
+        least = std::min(least, n);
+        if (n > worst.wavefronts) worst = {n, c, {}, {}};
       }
     });
     if (misfit) return *misfit;
     if (!accessed) refuse_nothing(placement_);
-    worst.total = *std::max_element(total.begin(), total.end());
+    if (counted) worst.total = *std::max_element(total.begin(), total.end());
+    worst.least = least;
     return worst;
   }
 
@@ -339,6 +358,7 @@ class Checker {
     if (free.size() > most_free_bits) return std::nullopt;
     Worst worst;
     std::uint64_t sum = 0;
+    unsigned least = ~0U;
     for (std::uint64_t some = 0; some < std::uint64_t{1} << free.size(); ++some) {
       std::array<std::uint64_t, 4> point{};
       for (std::size_t i = 0; i < free.size(); ++i) point[free[i] / 64] |= (some >> i & 1) << (free[i] % 64);
@@ -346,8 +366,10 @@ class Checker {
         numbers.address[l] = numbers.active[l] ? difference[l].at(point) : 0;
       unsigned const n = cost(*options_.arch, instruction_, numbers).wavefronts;
       sum += n;
-      if (n > worst.wavefronts) worst = {n, case_at(point), {}};
+      least = std::min(least, n);
+      if (n > worst.wavefronts) worst = {n, case_at(point), {}, {}};
     }
+    worst.least = least;
     // Each of these stands for as many cases as the other inputs have values.
     // At most 2^12 times 32 wavefronts are a sum.
     if (inputs - free.size() < 46) worst.total = sum << (inputs - free.size());
@@ -385,7 +407,7 @@ class Checker {
         return std::nullopt;
       }
       Case const c = case_of(*refuted);
-      most = {cost_of(c), c, {}};
+      most = {cost_of(c), c, {}, {}};
     }
   }
 
@@ -394,7 +416,7 @@ class Checker {
   [[nodiscard]] Worst first_case() const {
     Case c{{}, base_.value_or(0)};
     for (Variable const& v : placement_.variables()) c.values.push_back(v.first);
-    return {cost_of(c), c, {}};
+    return {cost_of(c), c, {}, {}};
   }
   [[nodiscard]] Case case_at(std::array<std::uint64_t, 4> const& point) const {
     Case c{{}, base_.value_or(0)};
@@ -465,7 +487,8 @@ class Checker {
       out.elements.push_back(element_at(placement_.lane(std::span<W const>(c.values), W{lane.lane}),
                                         static_cast<std::int64_t>(lane.address - c.base)));
     out.total = worst.total;
-    out.coverage = coverage();
+    out.differs = worst.least && *worst.least < worst.wavefronts;
+    if (!placement_.is_everywhere()) out.coverage = coverage();
     return out;
   }
   /// `relative`: the lane's address, relative to the base.
@@ -542,7 +565,18 @@ Outcome AccessVerdict::outcome() const {
 }
 
 AccessVerdict check(Placement const& placement, CheckOptions const& options) {
-  return Checker(placement, options).run();
+  AccessVerdict out = Checker(placement, options).run();
+  // Positions that are multiples of the footprint alone, if others differ from them.
+  WorstCost const* const cost = out.cost();
+  bool const ask = cost != nullptr ? cost->wavefronts > out.ideal : std::holds_alternative<Misfit>(out.found);
+  std::string clause = ask ? placement.footprint_clause() : std::string();
+  if (clause.empty()) return out;
+  Placement const there = placement.at_footprints();
+  AccessVerdict const verdict = Checker(there, options).run();
+  WorstCost const* const less = verdict.cost();
+  if (less != nullptr && (cost == nullptr || cost->differs || less->wavefronts < cost->wavefronts))
+    out.at_footprints = {std::move(clause), less->wavefronts};
+  return out;
 }
 
 std::optional<AccessVerdict> check_exhaustively(Placement const& placement, CheckOptions const& options) {

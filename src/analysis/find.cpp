@@ -28,8 +28,8 @@ std::uint64_t weight_of(SearchProblem const& problem, std::size_t access) {
 }
 
 InputError too_many_cases(Access const& access) {
-  return {"the access has more than 2^18 cases, which are not searched", access.name, 0, access.name.size(),
-          "give its variables smaller ranges"};
+  return InputError::whole("the access has more than 2^18 cases, which are not searched", access.name,
+                           "give its variables smaller ranges, or its positions larger steps: step row 8");
 }
 
 InputError refusal(Map const& tile, std::string message, std::string hint = {}) {
@@ -64,6 +64,7 @@ WarpShapes patterns_of(SearchProblem const& problem, std::size_t index) {
                  {},
                  0,
                  placement.assignments()};
+  if (out.cases > most_cases) throw too_many_cases(problem.accesses[index]);
   std::map<WarpShape, std::uint64_t> distinct;
   for_each_assignment(placement, [&](std::span<std::uint64_t const> values) {
     WarpShape p;
@@ -521,6 +522,14 @@ std::vector<std::uint64_t> complete(std::vector<std::uint64_t> const& slots, uns
   return rows;
 }
 
+/// How to ask for less than all linear maps.
+std::string fewer_positions(SearchProblem const& problem) {
+  for (Access const& access : problem.accesses)
+    if (std::string const clause = Placement(problem.tile, access).footprint_clause(); !clause.empty())
+      return "narrow the positions: --access '" + access.name + " " + clause + "'";
+  return "ask for fewer accesses or a smaller tile";
+}
+
 std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> const& all) {
   std::uint64_t total = 0;
   for (WarpShapes const& p : all)
@@ -572,7 +581,7 @@ XorSearch find_xor(SearchProblem const& problem) {
     throw refusal(
         problem.tile,
         fmt::format("there are more than 2^24 linear maps of the {} bits in which lanes differ", dimension),
-        "ask for fewer accesses or a smaller tile");
+        fewer_positions(problem));
   std::uint64_t const floor = floor_of(problem, all);
   std::pair best{~std::uint64_t{0}, ~0U};  // total, excess
   for_each_echelon(rank, dimension, [&](std::vector<std::uint64_t> const& echelon) {

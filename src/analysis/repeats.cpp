@@ -96,6 +96,14 @@ std::vector<std::uint64_t> AlikeCases::distances() const {
   return Layout{IntTuple(std::move(often)), IntTuple(std::move(apart))}.offsets();
 }
 
+std::uint64_t number_of_classes(std::span<Repeat const> repeats) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 63;
+  std::uint64_t all = 1;
+  for (Repeat const& r : repeats)
+    if (__builtin_mul_overflow(all, r.period, &all) || all > most) return most;
+  return all;
+}
+
 std::vector<Repeat> repeats_of(Placement const& placement, unsigned bank_bytes, std::uint64_t last_base) {
   std::vector<Repeat> all;
   for (Variable const& v : placement.variables()) all.push_back({v.count, 0});

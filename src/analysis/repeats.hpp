@@ -32,6 +32,9 @@ struct Repeat {
 [[nodiscard]] std::vector<Repeat> repeats_of(Placement const& placement, unsigned bank_bytes,
                                              std::uint64_t last_base);
 
+/// Cases to which no earlier one is alike, or 2^63 if there are more.
+[[nodiscard]] std::uint64_t number_of_classes(std::span<Repeat const> repeats);
+
 /// Cases that are alike: the values of the first, and how often each variable's period fits behind it, once at least.
 struct AlikeCases {
   std::span<std::uint64_t const> values;

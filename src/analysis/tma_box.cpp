@@ -75,6 +75,58 @@ std::string rule_of_mode(TmaBoxQuestion const& q, Architecture const& arch) {
                      q.mode->name);
 }
 
+/// Numbers of a tensor: how many there are, their range, and what divides them.
+struct TensorRule {
+  std::string_view name{};
+  std::size_t count = 0;
+  std::uint64_t least = 1, most = 0, unit = 1;
+};
+
+void check_tensor(std::vector<std::string>& broken, TensorRule const& rule,
+                  std::vector<std::uint64_t> const& given) {
+  if (given.empty()) return;
+  if (given.size() != rule.count)
+    broken.push_back(
+        fmt::format("{} has {} numbers, and this tensor map has {}", rule.name, given.size(), rule.count));
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] < rule.least || given[i] > rule.most)
+      broken.push_back(fmt::format("{}[{}] is {}, and it is from {} to {}", rule.name, i, given[i],
+                                   rule.least, rule.most));
+    if (std::uint64_t const unit = i == 0 || rule.name == "globalStrides" ? rule.unit : 1;
+        given[i] % unit != 0)
+      broken.push_back(fmt::format("{}[{}] is {}, no multiple of {}", rule.name, i, given[i], unit));
+  }
+}
+
+/// The rules of cuda.h on the tensor, as far as it is given.
+std::vector<std::string> rules_of_tensor(TmaBoxQuestion const& q) {
+  std::vector<std::string> broken;
+  bool const wide = q.packed != nullptr && q.packed->line != 0;  // 16U4_ALIGN16B and 16U6_ALIGN16B
+  std::uint64_t const bytes = wide ? 32 : tma_line_unit;
+  // An im2col box has two numbers, and its tensor 3 to 5 dimensions.
+  std::size_t const rank = !q.im2col ? q.box.size()
+                           : !q.tensor.extents.empty()
+                               ? std::clamp<std::size_t>(q.tensor.extents.size(), 3, 5)
+                               : q.tensor.strides.size() + 1;
+  check_tensor(broken,
+               {"globalDim", rank, 1, std::uint64_t{1} << 32,
+                wide                  ? q.packed->line
+                : q.packed != nullptr ? 2U
+                                      : 1U},
+               q.tensor.extents);
+  check_tensor(broken, {"globalStrides", rank - 1, 0, (std::uint64_t{1} << 40) - 1, bytes}, q.tensor.strides);
+  check_tensor(broken, {"elementStrides", rank, 1, 8, 1}, q.tensor.element_strides);
+  if (q.tensor.address.value_or(0) % bytes != 0)
+    broken.push_back(fmt::format("globalAddress is {:#x}, no multiple of {}", *q.tensor.address, bytes));
+  return broken;
+}
+
+/// Elements that a box copies along a dimension: of every elementStrides-th one.
+std::uint64_t copied(TmaBoxQuestion const& q, std::size_t d) {
+  std::uint64_t const step = d > 0 && d < q.tensor.element_strides.size() ? q.tensor.element_strides[d] : 1;
+  return (q.box[d] + step - 1) / std::max<std::uint64_t>(step, 1);
+}
+
 /// Bytes of a line in shared memory, and from line to line.
 std::uint64_t line_bytes_of(TmaBoxQuestion const& q) { return q.box[0] * shared_bits(q) / 8; }
 std::uint64_t pitch_of(TmaBoxQuestion const& q) {
@@ -84,7 +136,7 @@ std::uint64_t pitch_of(TmaBoxQuestion const& q) {
 /// Bytes of shared memory. Precondition: the box keeps every rule of cuda.h.
 std::uint64_t bytes_of(TmaBoxQuestion const& q) {
   std::uint64_t bytes = pitch_of(q);
-  for (std::size_t d = 1; d < q.box.size(); ++d) bytes *= q.box[d];
+  for (std::size_t d = 1; d < q.box.size(); ++d) bytes *= copied(q, d);
   return bytes;
 }
 
@@ -102,6 +154,7 @@ std::vector<std::string> broken_rules(TmaBoxQuestion const& q, Architecture cons
        std::vector<std::string>{rule_of_rank(q), rule_of_extents(q), rule_of_line(q), rule_of_width(q),
                                 rule_of_type(q, arch), rule_of_mode(q, arch)})
     if (!rule.empty()) broken.push_back(std::move(rule));
+  for (std::string& rule : rules_of_tensor(q)) broken.push_back(std::move(rule));
   if (broken.empty())
     if (std::string rule = rule_of_size(q, arch); !rule.empty()) broken.push_back(std::move(rule));
   return broken;
@@ -129,9 +182,9 @@ std::string layout_of(TmaBoxQuestion const& q) {
   }
   std::uint64_t step = 8 * pitch_of(q) / q.bits;
   for (std::size_t d = 1; d < q.box.size(); ++d) {
-    shape.push_back(fmt::format("{}", q.box[d]));
+    shape.push_back(fmt::format("{}", copied(q, d)));
     stride.push_back(fmt::format("{}", step));
-    step *= q.box[d];
+    step *= copied(q, d);
   }
   Swizzle const s = q.mode->swizzle;
   std::string const plain = fmt::format("({}):({})", fmt::join(shape, ","), fmt::join(stride, ","));

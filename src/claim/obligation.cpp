@@ -30,8 +30,16 @@ struct Decide {
     return std::to_string(v.cost()->wavefronts) +
            (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
   }
+  /// The accesses as a kernel has them that goes through its tile once: positions do not overlap.
+  static std::vector<Placement> once_over_the_tile(AccessesHold const& hold) {
+    std::vector<Placement> out;
+    for (Placement const& p : hold.placements)
+      out.push_back(p.footprint_clause().empty() ? p : p.at_footprints());
+    return out;
+  }
   /// Counts an access of a budget. Proved if it can be counted, at any cost.
-  static Outcome spend(AccessVerdict const& v, CountedAccesses const& part, std::size_t i, Spending& spent) {
+  static Outcome spend(AccessVerdict const& v, CountedAccesses const& part, std::size_t i,
+                       std::uint64_t executions, Spending& spent) {
     WorstCost const* const cost = v.cost();
     if (cost == nullptr) return v.outcome();
     auto const uncountable = [&](std::string const& why) {
@@ -42,7 +50,7 @@ struct Decide {
     Expense of{part.obligation, weight, 0, 0};
     std::uint64_t cases = 0;
     bool const large = __builtin_mul_overflow(weight, *cost->total, &of.total) ||
-                       __builtin_mul_overflow(weight, part.hold.placements[i].assignments(), &cases) ||
+                       __builtin_mul_overflow(weight, executions, &cases) ||
                        __builtin_mul_overflow(cases, v.ideal, &of.ideal) ||
                        __builtin_add_overflow(spent.total, of.total, &spent.total) ||
                        __builtin_add_overflow(spent.ideal, of.ideal, &spent.ideal);
@@ -76,8 +84,9 @@ struct Decide {
     Spending spent{budget.wavefronts, 0, 0, {}};
     std::vector<Outcome> outcomes;
     for (CountedAccesses const& part : budget.parts) {
-      TileVerdict const tile = check(part.hold.map, part.hold.placements,
-                                     {part.hold.at_most, part.hold.align, obligation.arch, limits});
+      std::vector<Placement> const placements = once_over_the_tile(part.hold);
+      TileVerdict const tile =
+          check(part.hold.map, placements, {part.hold.at_most, part.hold.align, obligation.arch, limits});
       if (tile.accesses.empty()) {  // it loses elements
         report.engines = {tile.one_to_one.engine};
         report.detail = "'" + part.obligation + "' is not one-to-one: two elements share a place";
@@ -87,7 +96,7 @@ struct Decide {
       for (std::size_t i = 0; i < tile.accesses.size(); ++i) {
         AccessVerdict const& v = tile.accesses[i];
         add(v);
-        outcomes.push_back(spend(v, part, i, spent));
+        outcomes.push_back(spend(v, part, i, placements[i].assignments(), spent));
       }
     }
     report.found = conjunction(outcomes);

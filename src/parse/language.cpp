@@ -216,31 +216,36 @@ LanguagePart expressions() {
 }
 
 LanguagePart accesses() {
-  return {"access",
-          "ACCESS: what each lane of a warp accesses, at every origin or for every value of its variables. "
-          "`lane` is 0..31, also laneId, "
-          "lane_id, threadIdx.x and tid (lane + 32*warp where a variable is called warp).",
-          {{"ldmatrix.x4",
-            "a pattern by name, from every origin of the tile: 'swizproof accesses' lists them; "
-            "LDSM.16.M88.4 and "
-            "SM75_U32x4_LDSM_N name the same"},
-           {"ld.shared.b128: row = lane/8, byte = 16*(lane%8)",
-            "a pattern of your own: rows, and bytes in the row, from every origin"},
-           {"ld.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..31",
-            "coordinates of elements, for all i"},
-           {"ldmatrix.x4: coord = (lane%16 + 16*m, 8*(lane/16) + 16*k) for m in 0..7 for k in 0..3",
-            "a coordinate of any rank"},
-           {"st.shared.b32: row = lane, col = i for i if lane < 16", "any i; the lanes that take part"},
-           {"ldmatrix.x4: tv ((_16,_2,_2,_2),(_8,_1)):((_1,_256,_16,_0),(_32,_0)) tile (32,16)",
-            "CuTe's thread-value layout of a tile, for every warp and instruction"},
-           {"TiledCopy\n  Tiler_MN: (_16,_16)\n  TiledLayout_TV: "
-            "((_4,_8),((_2,_2,_2),(_1,_1))):((_32,_1),((_16,_8,_128),(_0,_0)))\n"
-            "Copy_Atom\n  ThrID: _32:_1\n  ValLayoutSrc: (_32,_8):(_8,_1)\n  ValLayoutDst: "
-            "(_32,(_2,_4)):(_2,(_1,_64))\n"
-            "  ValLayoutRef: (_32,(_2,_4)):(_2,(_1,_64))\n  ValueType: 16b",
-            "what print(tiled_copy) prints"},
-           {"ld.shared.b128: address = 128*(lane%8) + 16*(lane/8)",
-            "byte addresses; LAYOUT is `-`, or a function that they go through"}}};
+  return {
+      "access",
+      "ACCESS: what each lane of a warp accesses, at every position at which it fits in the tile: rows in "
+      "steps of one, the contiguous mode in steps of the instruction's bytes. `at` and `step` narrow the "
+      "positions; with a `for` the text gives them. `lane` is 0..31, also laneId, "
+      "lane_id, threadIdx.x and tid (lane + 32*warp where a variable is called warp).",
+      {{"ldmatrix.x4",
+        "a pattern by name: 'swizproof accesses' lists them; "
+        "LDSM.16.M88.4 and "
+        "SM75_U32x4_LDSM_N name the same"},
+       {"ld.shared.b128: row = lane/8, byte = 16*(lane%8)",
+        "a pattern of your own: rows, and bytes in the row"},
+       {"ldmatrix.x4 step row 16, byte 32", "at these positions alone: multiples of 16 rows and 32 bytes"},
+       {"ld.shared.b32: row = lane/8, col = 2*(lane%8) at row 8, col 0",
+        "where the least row of the lanes is 8, and the least column 0"},
+       {"ld.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..31",
+        "coordinates of elements, for all i"},
+       {"ldmatrix.x4: coord = (lane%16 + 16*m, 8*(lane/16) + 16*k) for m in 0..7 for k in 0..3",
+        "a coordinate of any rank"},
+       {"st.shared.b32: row = lane, col = i for i if lane < 16", "any i; the lanes that take part"},
+       {"ldmatrix.x4: tv ((_16,_2,_2,_2),(_8,_1)):((_1,_256,_16,_0),(_32,_0)) tile (32,16)",
+        "CuTe's thread-value layout of a tile, for every warp and instruction"},
+       {"TiledCopy\n  Tiler_MN: (_16,_16)\n  TiledLayout_TV: "
+        "((_4,_8),((_2,_2,_2),(_1,_1))):((_32,_1),((_16,_8,_128),(_0,_0)))\n"
+        "Copy_Atom\n  ThrID: _32:_1\n  ValLayoutSrc: (_32,_8):(_8,_1)\n  ValLayoutDst: "
+        "(_32,(_2,_4)):(_2,(_1,_64))\n"
+        "  ValLayoutRef: (_32,(_2,_4)):(_2,(_1,_64))\n  ValueType: 16b",
+        "what print(tiled_copy) prints"},
+       {"ld.shared.b128: address = 128*(lane%8) + 16*(lane/8)",
+        "byte addresses; LAYOUT is `-`, or a function that they go through"}}};
 }
 
 LanguagePart subscripts() {

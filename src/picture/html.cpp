@@ -103,8 +103,11 @@ void add_places(Json& out, Shots const& shots, Tile const& tile) {
   out["places"] = packed(places);
 }
 
-Json to_json(Map const& map, Tile const& tile, Access const& access, Architecture const& arch) {
+Json to_json(Map const& map, Tile const& tile, Access access, Architecture const& arch) {
   require(arch, access.instruction, access.name);
+  // The page moves patterns of row and byte; other accesses are those of the text.
+  if (auto written = Shots(map, access, tile.base).placement().as_written(); !written.empty())
+    access.positions = std::move(written);
   Shots const shots(map, access, tile.base);
   auto const fit = misfit_of(Placement(without_swizzle(map), access), {{}, {}, &arch, {}});
   if (auto const* misfit = std::get_if<Misfit>(&fit))

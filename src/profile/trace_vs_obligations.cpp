@@ -8,6 +8,7 @@
 #include <ctime>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 
 namespace swizproof {
@@ -249,22 +250,27 @@ std::optional<NearestInstance> compare(Asked const& traced, Asked const& instanc
 
 /// The nearest instance to each of the sought.
 void find_nearest(Instances const& instances, std::vector<Sought*> const& sought, CpuBudget& budget) {
+  std::vector<Kind const*> kinds;  // the first of those that are equally near is named
+  for (auto const& [lanes, kind] : instances.kinds()) kinds.push_back(&kind);
+  std::sort(kinds.begin(), kinds.end(), [](Kind const* a, Kind const* b) {
+    return std::tie(a->values, a->base) < std::tie(b->values, b->base);
+  });
   for (Sought* s : sought) {
     if (instances.kinds_left_out()) s->of->searched = false;
-    for (auto const& [lanes, kind] : instances.kinds()) {
+    for (Kind const* const kind : kinds) {
       if (budget.spent()) {
         s->of->searched = false;
         break;
       }
       std::optional<NearestInstance>& nearest = s->of->nearest;
       auto better =
-          compare(s->asked, kind.asked, kind.base, instances.modulus(), nearest ? nearest->equal : 0);
+          compare(s->asked, kind->asked, kind->base, instances.modulus(), nearest ? nearest->equal : 0);
       if (!better) continue;
       nearest = std::move(better);
       nearest->access = &instances.access();
-      for (std::size_t i = 0; i < kind.values.size(); ++i)
+      for (std::size_t i = 0; i < kind->values.size(); ++i)
         if (Variable const& v = instances.access().placement->variables()[i]; v.count > 1)
-          nearest->origin.emplace_back(v.name, kind.values[i]);
+          nearest->origin.emplace_back(v.name, kind->values[i]);
     }
   }
 }

@@ -34,21 +34,58 @@ std::string describe(InputError const& error, Style const& style) {
   return fmt::format("{} {}\n{}", style.bad("swizproof: error:"), message, marked(error, style));
 }
 
+namespace {
+
+/// A text as a terminal shows it, and the columns that it takes: `?` for control characters and for bytes that are no UTF-8.
+std::pair<std::string, std::size_t> in_columns(std::string_view text) {
+  std::string shown;
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    auto const byte = static_cast<unsigned char>(text[i]);
+    std::size_t const bytes = byte < 0x80 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 0;
+    std::uint32_t code = bytes == 0 ? 0 : byte & (0xffU >> (bytes == 1 ? 1 : bytes + 1));
+    bool valid = bytes != 0 && i + bytes <= text.size();
+    for (std::size_t k = 1; valid && k < bytes; ++k) {
+      auto const more = static_cast<unsigned char>(text[i + k]);
+      valid = (more & 0xc0) == 0x80;
+      code = code << 6 | (more & 0x3fU);
+    }
+    bool const control = code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+                         (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f;
+    if (!valid || control) {
+      shown += '?', ++columns, i += valid ? bytes : 1;
+      continue;
+    }
+    bool const wide =
+        (code >= 0x1100 && code < 0x1160) || (code >= 0x2e80 && code < 0xffe7 && code != 0xfeff);
+    shown += text.substr(i, bytes), columns += wide ? 2 : 1, i += bytes;
+  }
+  return {std::move(shown), columns};
+}
+
+}  // namespace
+
 std::string marked(InputError const& error, Style const& style, int indent) {
   std::string text;
   if (!error.input.empty()) {
     // Long input is cut to a window around the place; control characters would move the caret.
     constexpr std::size_t before = 60, width = 100;
-    std::size_t const at = std::min(error.at, error.input.size());
-    std::size_t const from = at > before ? at - before : 0;
-    std::string shown = error.input.substr(from, width);
-    for (char& c : shown)
-      if (c < ' ' || c > '~') c = '?';  // control characters and bytes of other alphabets
-    std::string const lead = from > 0 ? "..." : "";
-    std::string const tail = from + width < error.input.size() ? "..." : "";
-    std::size_t const marks = std::clamp<std::size_t>(error.length, 1, width - (at - from));
-    text += fmt::format("{:{}}{}{}{}\n{:{}}{}{}\n", "", indent, lead, shown, tail, "", indent,
-                        std::string(lead.size() + at - from, ' '), style.good(std::string(marks, '^')));
+    std::string_view const input = error.input;
+    auto const whole = [&](std::size_t i) {  // the start of the character that byte i is of
+      while (i > 0 && i < input.size() && (static_cast<unsigned char>(input[i]) & 0xc0) == 0x80) --i;
+      return std::min(i, input.size());
+    };
+    std::size_t const at = whole(error.at);
+    std::size_t const from = whole(at > before ? at - before : 0), end = whole(from + width);
+    std::string const lead = from > 0 ? "..." : "", tail = end < input.size() ? "..." : "";
+    auto const [before_it, skipped] = in_columns(input.substr(from, at - from));
+    std::size_t const length = std::clamp<std::size_t>(error.length, 1, std::max<std::size_t>(end - at, 1));
+    auto const [marked_part, marks] = in_columns(input.substr(at, length));
+    auto const [behind_it, ignored] =
+        in_columns(input.substr(std::min(at + length, end), end - std::min(at + length, end)));
+    text += fmt::format("{:{}}{}{}{}{}{}\n{:{}}{}{}\n", "", indent, lead, before_it, marked_part, behind_it,
+                        tail, "", indent, std::string(lead.size() + skipped, ' '),
+                        style.good(std::string(std::max<std::size_t>(marks, 1), '^')));
   }
   if (!error.hint.empty()) text += fmt::format("{:{}}{}\n", "", indent, error.hint);
   return text;
@@ -185,6 +222,17 @@ std::string describe(WorstCost const& cost, int indent, Style const& style) {
                   cost.elements);
 }
 
+std::string footprint_line(AccessVerdict const& v, int indent) {
+  if (!v.at_footprints) return {};
+  auto const& [clause, wavefronts] = *v.at_footprints;
+  if (v.cost() != nullptr && v.cost()->wavefronts == wavefronts)
+    return fmt::format("{:{}}also at multiples of the footprint ('{}'); other positions cost less\n", "",
+                       indent, clause);
+  return fmt::format(
+      "{:{}}at multiples of the footprint {} wavefront{}: '{}' behind the access narrows it to these\n", "",
+      indent, wavefronts, wavefronts == 1 ? "" : "s", clause);
+}
+
 namespace {
 
 /// `         for i = 0..31; every base that is a multiple of 16`
@@ -198,10 +246,11 @@ std::string describe_cost(AccessVerdict const& v, Style const& style) {
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style);
+  text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style) +
+          footprint_line(v, 9);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
-    text += fmt::format("         reaches {} of the tile's {} bytes; 'for i in 0..N' moves an access\n",
-                        cost.coverage->reached, cost.coverage->of);
+    text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,
+                        cost.coverage->of, v.narrowed ? "" : "; 'for i in 0..N' moves an access");
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;
@@ -224,7 +273,7 @@ std::string describe(AccessVerdict const& v, Style const& style) {
     return first + fmt::format("         {}: {}\n", refuted.question, describe(refuted));
   return first +
          fmt::format("         it does not fit: {}\n         {}\n", refuted.question, describe(refuted)) +
-         domain_line(v, style);
+         domain_line(v, style) + footprint_line(v, 9);
 }
 
 namespace {
@@ -244,6 +293,9 @@ void add_common(Json& out, AccessVerdict const& v) {
   out["domain"] = v.domain;
   out["engines"] = list_of(v.engines);
   out["evidence"] = name(v.support);
+  if (!v.at_footprints) return;
+  out["at_footprints"] = v.at_footprints->wavefronts;
+  out["footprints"] = v.at_footprints->clause;
 }
 
 /// The worst case: the lanes of its fullest bank; none where no two collide.

@@ -97,6 +97,9 @@ class Style {
 /// Verdict, numbers, domain and, if it is refuted, which lanes conflict.
 [[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style);
 
+/// The cost at multiples of the access's footprint, if positions differ; else empty.
+[[nodiscard]] std::string footprint_line(AccessVerdict const& verdict, int indent);
+
 /// The keys of `check` for one access.
 [[nodiscard]] nlohmann::ordered_json to_json(AccessVerdict const& verdict);
 

@@ -23,23 +23,28 @@
 
 namespace swizproof {
 
+/// Message of read_file() for a name that its folder does not have.
+inline constexpr std::string_view no_such_file = "no such file";
+
 /// The text of a file of at most `mebibytes`. Throws InputError.
 [[nodiscard]] inline std::string read_file(std::string const& name, std::size_t mebibytes = 256) {
   std::size_t const most = mebibytes << 20;
+  struct stat status {};
+  bool const there = stat(name.c_str(), &status) == 0;
+  if (!there && errno == ENOENT) throw InputError::whole(std::string(no_such_file), name);
+  if (there && S_ISDIR(status.st_mode))
+    throw InputError::whole("this is a directory", name, "name the files in it");
   std::ifstream file(name, std::ios::binary);
   if (!file) throw InputError::whole("cannot read the file", name);
   std::string text;
-  struct stat status {};
-  if (stat(name.c_str(), &status) == 0 && status.st_size > 0 &&
-      static_cast<std::uint64_t>(status.st_size) <= most)
+  if (there && status.st_size > 0 && static_cast<std::uint64_t>(status.st_size) <= most)
     text.reserve(static_cast<std::size_t>(status.st_size));
   std::vector<char> part(std::size_t{1} << 16);
   while (file && text.size() <= most) {
     file.read(part.data(), static_cast<std::streamsize>(part.size()));
     text.append(part.data(), static_cast<std::size_t>(file.gcount()));
   }
-  if (!file.eof() && text.size() <= most)
-    throw InputError::whole("cannot read the file", name, "is it a directory?");
+  if (!file.eof() && text.size() <= most) throw InputError::whole("cannot read the file", name);
   if (text.size() > most)
     throw InputError::whole("the file is larger than " + std::to_string(mebibytes) + " MiB", name);
   return text;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """tma_box.py --binary PATH --cases N --seed S: a reference model of `swizproof tma --box` and `--im2col`.
 
-From the comments of cuda.h alone (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): a random box is legal if and only if it keeps every
-rule. The model compares the verdict, the modes under which the same box is legal, the boxes that a long line is cut into, and for a legal
+From the comments of cuda.h alone (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): a random box, half of them with a tensor, is legal if
+and only if it keeps every rule. The model compares the verdict, the modes under which the same box is legal, the boxes that a long line is cut into, and for a legal
 box each element's address in shared memory, which it gets by copying the box byte by byte.
 """
 import collections
@@ -97,6 +97,39 @@ def of_layout(text):
     return result
 
 
+def draw_tensor(rng, kind, box, im2col):
+    """Options of a tensor, whether it keeps the rules, and its element strides."""
+    words, good, steps = [], True, [1] * len(box)
+    wide = kind.endswith("ALIGN16B")
+    rank = rng.choice((3, 4, 5)) if im2col else len(box)
+    if im2col or rng.random() < 0.7:
+        extents = [rng.choice((128, 256, 4096, 128 * rng.randint(1, 99), 1 << 32)) for _ in range(rank)]
+        if rng.random() < 0.3:
+            extents[rng.randrange(rank)] = rng.choice((0, 1, 2, 64, 129, (1 << 32) + 1, (1 << 32) + 128))
+        if rng.random() < 0.05 and not im2col:
+            extents.append(128)
+        words += ["--extent", ",".join(map(str, extents))]
+        first = 128 if wide else 2 if kind in PACKED else 1
+        good = good and len(extents) == rank and all(1 <= e <= 1 << 32 for e in extents) and extents[0] % first == 0
+    if rank > 1 and rng.random() < 0.7:
+        strides = [32 * rng.randint(1, 1 << 20) for _ in range(rank - 1)]
+        if rng.random() < 0.3:
+            strides[rng.randrange(rank - 1)] = rng.choice((0, 16, 8, 48, 1 << 40, (1 << 40) - 32, (1 << 40) - 16, 1 << 61))
+        words += ["--stride", ",".join(map(str, strides))]
+        good = good and all(s < 1 << 40 and s % (32 if wide else 16) == 0 for s in strides)
+    if rng.random() < 0.4:
+        address = rng.choice((0, 16, 32, 8, 0x7f0000000000, 0x7f0000000010, 0x7f0000000020, 0x7f0000000004))
+        words += ["--address", hex(address)]
+        good = good and address % (32 if wide else 16) == 0
+    if not im2col and rng.random() < 0.3:
+        steps = [rng.choice((1, 1, 2, 3, 8)) for _ in range(rank)]
+        if rng.random() < 0.2:
+            steps[rng.randrange(rank)] = rng.choice((0, 9))
+        words += ["--element-stride", ",".join(map(str, steps))]
+        good = good and all(1 <= s <= 8 for s in steps)
+    return words, good, [1] + steps[1:]  # that of the first dimension is ignored
+
+
 def check(binary, rng, odd):
     kind = rng.choice(list(PLAIN) + 4 * list(PACKED))
     mode, arch = rng.choice(list(INNER)), rng.choice(list(SHARED))
@@ -106,15 +139,23 @@ def check(binary, rng, odd):
     if im2col and rng.random() < 0.2:
         box[1] = rng.choice([512, 1024, 1025])
     words = ["tma", "--im2col" if im2col else "--box", ",".join(map(str, box)), "--element", kind, "--swizzle", mode, "--arch", arch]
+    more, tensor, steps = draw_tensor(rng, kind, box, im2col) if rng.random() < 0.5 else ([], True, [1] * len(box))
+    words += more
     answer = ask(binary, *words)["types"][0]
-    good = legal(kind, box, mode, arch, im2col)
-    where, size = addresses(kind, box, mode) if good and len(box) <= 5 else ([], 0)
+    good = legal(kind, box, mode, arch, im2col) and tensor
+    if more:
+        odd["tensors"] += 1
+        odd["tensors that break a rule"] += not tensor
+
+    def copied(part):
+        return [-(-n // max(step, 1)) for n, step in zip(part, steps)]
+    where, size = addresses(kind, copied(box), mode) if good and len(box) <= 5 else ([], 0)
     fits = good and size <= SHARED[arch]
     expect(answer["verdict"] == ("proved" if fits else "refuted"), words, answer)
     expect(bool(answer["broken"]) == (not fits), words, answer)
 
     def fit(part, other):
-        return legal(kind, part, other, arch, im2col) and addresses(kind, part, other)[1] <= SHARED[arch]
+        return tensor and legal(kind, part, other, arch, im2col) and addresses(kind, copied(part), other)[1] <= SHARED[arch]
     others = [other for other in INNER if other != mode and fit(box, other)]
     expect(sorted(answer["takes"]) == sorted(others), words, answer["takes"], others)
     odd["legal" if fits else "larger than a block" if good else "not legal"] += 1

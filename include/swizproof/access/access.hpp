@@ -5,8 +5,9 @@
 //   ldmatrix.x4: coord = (lane%16 + 16*m, 8*(lane/16)) for m in 0..7
 //   ldmatrix.x4: tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (16,16)
 //   ld.shared.b128: address = lane*16 if lane < 16
+//   ldmatrix.x4 step row 16, byte 32                       at these positions in the tile alone
 //
-// An access does not know the tile: placement.hpp puts it on one. The named patterns are written in
+// An access does not know the tile: placement.hpp puts it on one, at every position at which it fits. The named patterns are written in
 // (row, byte in the row), so that one line serves every element type and every pitch.
 #pragma once
 
@@ -25,8 +26,7 @@
 
 namespace swizproof {
 
-/// lane -> (row, byte of the row), at every origin of a tile that is a multiple of the footprint. The
-/// footprint is the least tile of powers of two that holds all lanes.
+/// lane -> (row, byte of the row). The footprint is the least tile of powers of two that holds all lanes.
 struct RowAndByte {
   Expression row{};
   Expression byte{};
@@ -65,6 +65,14 @@ struct ThreadValues {
   friend bool operator==(ThreadValues const&, ThreadValues const&) = default;
 };
 
+/// Positions of an access along one axis of the tile: `at row 8`, `step byte 32`.
+struct PositionsAlong {
+  std::string axis{};       ///< row, col, byte, index or "mode 2"
+  std::uint64_t value = 0;  ///< the only one, or the step; steps are at least 1
+  bool only = false;        ///< at, not step
+  friend bool operator==(PositionsAlong const&, PositionsAlong const&) = default;
+};
+
 /// A warp instruction and the coordinate or address that each lane accesses. Variables of all expressions: `lane`,
 /// then `variables` in their order: `for i in 0..31` is one; `for v` alone is every natural number below 2^32, the
 /// addresses that shared memory has.
@@ -74,7 +82,10 @@ struct Access {
   std::variant<RowAndByte, Coordinate, RawAddress, ThreadValues> where{};
   std::vector<Variable> variables{};
   std::optional<Expression> active{};  ///< which lanes take part; all if empty
-  std::string note{};  ///< what the text says and the access does not depend on; empty if nothing
+  std::vector<PositionsAlong>
+      positions{};          ///< along these axes; at every one at which it fits along the others
+  bool as_written = false;  ///< the text gives the positions: subscripts of C, threads of a block
+  std::string note{};       ///< what the text says and the access does not depend on; empty if nothing
 
   /// Description of a named pattern. Precondition: it is one.
   [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }

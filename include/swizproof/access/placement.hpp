@@ -2,9 +2,10 @@
 //
 //   access + layout  --(values of the variables)-->  lane: coordinate, offset, byte, address
 //
-// A named pattern gets variables for its origin, a thread-value layout for warp, instruction and
-// tile; the `for` variables of the text are there as they stand. All lanes' addresses come from one
-// template, lane(), which every engine runs on its own kind of word.
+// A pattern of rows and bytes, and coordinates without variables, are moved to every position at which they fit in the tile:
+// rows in steps of one, the contiguous mode in steps of the instruction's bytes. A position is named by the least row and byte (or
+// index of each mode) of the lanes. A thread-value layout gets variables for warp, instruction and tile; the `for` variables of the
+// text stay as they are. All lanes' addresses come from one template, lane(), which every engine runs on its own kind of word.
 #pragma once
 
 #include <swizproof/access/access.hpp>
@@ -51,6 +52,15 @@ class Placement {
   [[nodiscard]] std::vector<Variable> const& variables() const { return variables_; }
   /// Assignments of all variables, or 2^63 if there are more.
   [[nodiscard]] std::uint64_t assignments() const;
+  /// The clause that leaves the positions which are multiples of the footprint, "step row 16, byte 32"; empty if these are all,
+  /// or if the text gives the positions. Checked by Placement.NamesTheStepOfItsFootprint.
+  [[nodiscard]] std::string footprint_clause() const;
+  /// The same access at these positions alone. Precondition: footprint_clause() is not empty.
+  [[nodiscard]] Placement at_footprints() const;
+  /// The position that the text gives, of an access by coordinates that is moved; of a pattern none.
+  [[nodiscard]] std::vector<PositionsAlong> as_written() const;
+  /// True if the access is moved to every position at which it fits.
+  [[nodiscard]] bool is_everywhere() const { return !axes_.empty() && access_.positions.empty(); }
 
   /// Access of a lane under `values`, one for each variable.
   template <Word W>
@@ -103,7 +113,22 @@ class Placement {
   }
 
  private:
+  /// Lanes along an axis: from the least to the most that they reach, of so many; the access moves in steps of `unit`.
+  struct Axis {
+    std::string name{};
+    std::uint64_t least = 0, most = 0, extent = 1, unit = 1;
+    /// The least power of two that holds all lanes, or the unit if that is more.
+    [[nodiscard]] std::uint64_t footprint() const;
+  };
+
   void place_pattern(RowAndByte const& pattern);
+  void place_coordinates(std::vector<Expression> const& modes);
+  /// Calls visit(lane) for each lane that takes part. Precondition: the access has no variables.
+  template <class Visit>
+  void for_each_active(Visit const& visit) const;
+  /// Adds a variable for each axis.
+  void move_along(std::vector<Axis> axes);
+  [[nodiscard]] Variable positions_along(Axis const& axis) const;
   void place_thread_values(ThreadValues const& values);
   /// Refuses values of other bits than the elements, and vectors that a thread's values do not fill.
   void refuse_other_values(ThreadValues const& values) const;
@@ -116,6 +141,9 @@ class Placement {
   template <Word W>
   [[nodiscard]] std::pair<std::vector<W>, W> coordinate(std::span<W const> values, W const& lane,
                                                         std::uint64_t j = 0) const;
+  /// The coordinate of a plain index: its first mode is the fastest.
+  template <Word W>
+  [[nodiscard]] std::vector<W> modes_of(W index) const;
   /// The coordinate `q` elements along the vector. Not for thread values, whose vector coordinate() knows.
   template <Word W>
   [[nodiscard]] std::vector<W> along(std::vector<W> at, W const& q) const;
@@ -137,6 +165,7 @@ class Placement {
   std::vector<Stage> outer_{};  // the element stages after the layout
   std::size_t byte_mode_ = 1;   // the contiguous mode, along which vectors run
   std::size_t tile_modes_ = 0;  // thread values: modes of the tile
+  std::vector<Axis> axes_{};    // of the first variables, along which the access is moved
   bool whole_vectors_ = false;
 };
 
@@ -159,8 +188,11 @@ std::pair<std::vector<W>, W> Placement::coordinate(std::span<W const> values, W 
                                                    std::uint64_t j) const {
   W const zero = like(lane, 0);
   std::vector<W> at;
+  auto const moved = [&](std::size_t axis) {
+    return axes_[axis].least == 0 ? values[axis] : W(values[axis] - axes_[axis].least);
+  };
   if (auto const* pattern = std::get_if<RowAndByte>(&access_.where)) {
-    auto const [row, byte] = pattern->place(lane, values[0], values[1]);
+    auto const [row, byte] = pattern->place(lane, moved(0), moved(1));
     W const bits = shl(byte, 3);
     unsigned const element = *map_.element_bits;
     at.assign(map_.domain()->rank(), zero);
@@ -185,6 +217,8 @@ std::pair<std::vector<W>, W> Placement::coordinate(std::span<W const> values, W 
   variables.insert(variables.end(), values.begin(), values.end());
   if (auto const* coord = std::get_if<Coordinate>(&access_.where))
     for (Expression const& e : coord->modes) at.push_back(e(std::span<W const>(variables), lane));
+  if (at.size() < axes_.size()) at = modes_of(at[0]);
+  for (std::size_t m = 0; m < axes_.size(); ++m) at[m] = at[m] + moved(m);
   return {std::move(at), zero};
 }
 
@@ -213,17 +247,20 @@ LanePlace<W> Placement::lane(std::span<W const> values, W const& lane) const {
 }
 
 template <Word W>
-std::vector<W> Placement::along(std::vector<W> at, W const& q) const {
+std::vector<W> Placement::modes_of(W index) const {
   Layout const& tile = *map_.domain();
-  if (at.size() == 1 && tile.rank() > 1) {  // a plain index
-    W index = at[0];
-    at.assign(tile.rank(), like(q, 0));
-    for (std::size_t m = 0; m < at.size(); ++m) {
-      auto const extent = static_cast<std::uint64_t>(tile.shape.mode(m).product());
-      at[m] = m + 1 < at.size() ? W(index % extent) : index;
-      index = W(index / extent);
-    }
+  std::vector<W> at;
+  for (std::size_t m = 0; m < tile.rank(); ++m) {
+    auto const extent = static_cast<std::uint64_t>(tile.shape.mode(m).product());
+    at.push_back(m + 1 < tile.rank() ? W(index % extent) : index);
+    index = W(index / extent);
   }
+  return at;
+}
+
+template <Word W>
+std::vector<W> Placement::along(std::vector<W> at, W const& q) const {
+  if (at.size() == 1 && map_.domain()->rank() > 1) at = modes_of(at[0]);
   at[byte_mode_] = at[byte_mode_] + q;
   return at;
 }

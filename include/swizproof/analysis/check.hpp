@@ -1,4 +1,4 @@
-// Is an access on a tile free of bank conflicts, from every origin, variable and base address?
+// Is an access on a tile free of bank conflicts, at every position, for every variable and base address?
 //
 //   Placement  --exhaustive, linear, SMT-->  the most wavefronts that any case costs, and that case
 //
@@ -66,6 +66,13 @@ struct LostStore {
   std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< two indices, x and y, and their place
 };
 
+/// Positions of an access that are multiples of its footprint, where most kernels have it.
+struct AtFootprints {
+  std::string clause{};     ///< "step row 16, byte 32": as an access takes it
+  unsigned wavefronts = 0;  ///< worst case there
+  friend bool operator==(AtFootprints const&, AtFootprints const&) = default;
+};
+
 /// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
 struct Coverage {
   std::uint64_t reached = 0;
@@ -82,7 +89,9 @@ struct WorstCost {
   std::vector<ElementAtFault> elements{};  ///< those that the lanes of `collision` access, in their order
   std::optional<std::uint64_t>
       total{};  ///< wavefronts of all cases together, at the most expensive base; if counted
-  std::optional<Coverage> coverage{};  ///< if counted, and there is a tile
+  std::optional<Coverage>
+      coverage{};        ///< if counted, and the access is not moved to every position of a tile
+  bool differs = false;  ///< some other position is known to cost less
 
   [[nodiscard]] bool has_conflict() const { return collision.lanes.size() > 1; }
 };
@@ -99,7 +108,9 @@ struct AccessVerdict {
   std::optional<std::uint64_t>
       base{};                     ///< the only base of the domain, where the layout's pointer has an address
   std::vector<Engine> engines{};  ///< all that decided it
-  Support support = Support::assumed;  ///< of the architecture
+  std::optional<AtFootprints> at_footprints{};  ///< if positions differ in cost, or some do not fit
+  bool narrowed = false;                        ///< the access says at which positions: `at`, `step`
+  Support support = Support::assumed;           ///< of the architecture
 
   /// Nothing where the access has no cost.
   [[nodiscard]] WorstCost const* cost() const { return std::get_if<WorstCost>(&found); }

@@ -6,7 +6,7 @@
 // the cost depends on the XOR of addresses alone, so that thousands of origins leave few patterns, and
 // every one of the 6,801 swizzles is costed exactly. Nothing is sampled.
 //
-// Best is what takes the fewest wavefronts in all: each access in all its cases, which is once over the tile,
+// Best is what takes the fewest wavefronts in all: each access at every position, as check() asks it,
 // times its weight. The sum of the accesses' worst cases is shown beside it, and decides among equals.
 #pragma once
 

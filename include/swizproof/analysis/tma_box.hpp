@@ -10,6 +10,14 @@
 
 namespace swizproof {
 
+/// The tensor of a box, as far as it is given: of what is empty no rule is checked.
+struct TmaTensor {
+  std::vector<std::uint64_t> extents{};          ///< globalDim, in elements, innermost first
+  std::vector<std::uint64_t> strides{};          ///< globalStrides, in bytes, of all dimensions but the first
+  std::vector<std::uint64_t> element_strides{};  ///< elementStrides
+  std::optional<std::uint64_t> address{};        ///< globalAddress
+};
+
 /// A box and its type. Precondition: the box has an extent.
 struct TmaBoxQuestion {
   std::string type{};  ///< behind CU_TENSOR_MAP_DATA_TYPE_
@@ -20,6 +28,7 @@ struct TmaBoxQuestion {
   TmaModeName const* mode = &tma_mode_names[0];
   bool im2col = false;
   unsigned number = 0;  ///< of CUtensorMapDataType
+  TmaTensor tensor{};
 };
 
 /// Equal legal boxes that lie side by side along the first dimension and together are the box.

@@ -14,6 +14,7 @@ struct TmaBoxWords {
   std::string mode{};                ///< `128B`, `CU_TENSOR_MAP_SWIZZLE_128B`; empty: none
   std::string element{};             ///< a type, or a name of cuda.h: `16U4_ALIGN16B`
   bool im2col = false;
+  TmaTensor tensor{};
 };
 
 /// A question for each type that elements of this name are copied as: two for elements of 4 bits. Throws InputError.

@@ -1,4 +1,4 @@
-// swizproof check LAYOUT --access A...: is each access free of bank conflicts, from everywhere?
+// swizproof check LAYOUT --access A...: is each access free of bank conflicts, at every position and base?
 #include "command/line/command.hpp"
 #include "command/layout/emit.hpp"
 #include "command/line/help.hpp"
@@ -109,7 +109,7 @@ void run(Common& common, CheckArguments const& options) {
 
 void add_check(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
-      app, "check", "Is each access free of bank conflicts, from every origin and base?",
+      app, "check", "Is each access free of bank conflicts, at every position and base?",
       {"swizproof check 'Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)' --access ldmatrix.x4",
        "does ldmatrix read this swizzled tile without conflicts, from every start?"});
   auto const options = std::make_shared<CheckArguments>();
@@ -118,8 +118,8 @@ void add_check(CLI::App& app, Common& common) {
   sub->add_option("--at-most", options->at_most, "wavefronts that are allowed (default: the ideal)")
       ->check(CLI::Range(1U, 32U));
   sub->add_option("--align", options->align,
-                  "bases are multiples of this many bytes (default: the layout's own alignment,\n"
-                  "what the instruction takes, and 16)")
+                  "bases are multiples of this many bytes (default: the least multiple of\n"
+                  "16, the instruction's bytes and the swizzle's period)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
   add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common);

@@ -1,10 +1,10 @@
 // Reads the command line and hands over to one subcommand.
 #include "command/line/command.hpp"
 #include "command/line/help.hpp"
+#include "command/line/usage.hpp"
 #include "command/kernel/launch.hpp"
 
 #include "system/whole_file.hpp"
-#include "parse/text/nearest.hpp"
 #include "report/report.hpp"
 
 #include <swizproof/layout/composed.hpp>
@@ -133,10 +133,9 @@ void write_output(Common const& common, std::string const& path, std::string con
 
 namespace {
 
-bool is_command(CLI::App const& app, std::string const& word) {
-  auto const commands = app.get_subcommands([&](CLI::App const* sub) { return sub->get_name() == word; });
-  return !commands.empty();
-}
+constexpr std::string_view how_to_report =
+    "To report a bug: the command line, its input and 'swizproof --version', to "
+    "https://github.com/swizproof/swizproof/issues";
 
 /// Output that could not be written is an error, not a success without output.
 void finish_output(Streams const& streams) {
@@ -156,7 +155,7 @@ class Printed : public CLI::Success {
 
 /// Adds what every command has.
 void add_common(CLI::App& app, Common& common) {
-  app.set_version_flag("--version", "swizproof " SWIZPROOF_VERSION);
+  app.set_version_flag("--version", version_text(), "print version and commit");
   app.require_subcommand(1);
   app.fallthrough();
   app.add_flag("--json", common.json, "one JSON document on standard output")->disable_flag_override();
@@ -199,7 +198,15 @@ void add_common(CLI::App& app, Common& common) {
   app.parse_complete_callback([&common] {  // runs before the command
     if (common.json) refuse_brief(common, "--json");
   });
-  app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
+  app.footer(
+      fmt::format("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.\n{}",
+                  how_to_report));
+}
+
+/// The text for an error of this program.
+std::string bug(std::string_view what, std::exception const& error) {
+  return fmt::format("swizproof: {}; this is a bug\n  {}\n  {}\n  {}\n", what, error.what(), version_text(),
+                     how_to_report);
 }
 
 /// Says on standard error what went wrong; with --json on standard output too.
@@ -210,99 +217,14 @@ int fail(Common const& common, bool json, InputError const& error, std::string c
   return code;
 }
 
-std::vector<std::string> command_names(CLI::App const& app) {
-  std::vector<std::string> names;
-  for (CLI::App const* sub : commands_of(app)) names.push_back(sub->get_name());
-  return names;
-}
-
-/// The values of CLI11's message "--color: alwys not in {auto,always,never}"; none in others.
-std::vector<std::string> values_in(std::string const& message) {
-  std::vector<std::string> values;
-  std::size_t const brace = message.find(" not in {");
-  if (brace == message.npos) return values;
-  std::string list = message.substr(brace + 9, message.find('}', brace) - brace - 9) + ",";
-  for (std::size_t comma = list.find(','); comma != list.npos; comma = list.find(',')) {
-    values.push_back(list.substr(0, comma));
-    list.erase(0, comma + 1);
-  }
-  return values;
-}
-
-/// The options that every command has, and those of one.
-std::vector<std::string> option_names(CLI::App const& app, std::string const& command) {
-  std::vector<std::string> names;
-  auto const add = [&](CLI::App const& of) {
-    for (CLI::Option const* option : of.get_options())
-      for (std::string const& name : option->get_lnames()) names.push_back("--" + name);
-  };
-  add(app);
-  for (CLI::App const* sub : app.get_subcommands([&](CLI::App const* s) { return s->get_name() == command; }))
-    add(*sub);
-  return names;
-}
-
 /// If the command line could not be read, --color was not either.
 std::string style_of_errors(Streams const& streams) { return streams.err == stderr ? "auto" : "never"; }
 
-/// The first command of a line, behind options of all; else its first word.
-std::string command_of(CLI::App const& app, int argc, char const* const* argv) {
-  for (int i = 1; i < argc; ++i)
-    if (is_command(app, argv[i])) return argv[i];
-  return argc > 1 ? argv[1] : "";
-}
-
-/// Throws where the word behind an option that takes a value is an option: CLI11 takes it for the value.
-void refuse_options_as_values(CLI::App const& app, int argc, char const* const* argv) {
-  std::string const command = command_of(app, argc, argv);
-  CLI::App const* const sub = is_command(app, command) ? app.get_subcommand(command) : nullptr;
-  auto const option = [&](std::string const& word) -> CLI::Option const* {
-    std::string const name = word.substr(0, word.find('='));
-    if (!name.starts_with("--") || name.size() < 3) return nullptr;
-    CLI::Option const* const own = sub == nullptr ? nullptr : sub->get_option_no_throw(name);
-    return own != nullptr ? own : app.get_option_no_throw(name);
-  };
-  for (int i = 1; i + 1 < argc; ++i) {
-    CLI::Option const* const takes = option(argv[i]);
-    if (takes != nullptr && takes->get_expected_min() > 0 && std::strchr(argv[i], '=') == nullptr &&
-        option(argv[i + 1]) != nullptr)
-      throw InputError::whole(fmt::format("{} needs a value, and {} is an option", argv[i], argv[i + 1]),
-                              fmt::format("{} {}", argv[i], argv[i + 1]),
-                              "see swizproof " + command + " --help");
-  }
-}
-
-/// Error for a command line that cannot be read. "unknown command" is ours: CLI11 is about missing subcommands.
-InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
-  std::string const word = command_of(app, argc, argv);
-  bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
-  InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
-  bool const known = !word.empty() && is_command(app, word);
-  if (!known && !unknown && error.get_name() == "RequiredError")
-    return {
-        "a command is missing", {}, 0, 0, "swizproof kernel FILE.ptx, for instance: see swizproof --help"};
-  std::string const all = known ? "see swizproof " + word + " --help" : "see swizproof --help";
-  if (unknown) {
-    out.hint = did_you_mean_of(word, command_names(app), all);
-  } else if (std::vector<std::string> const values = values_in(out.message); !values.empty()) {
-    std::size_t const from = std::min(out.message.find(": "), out.message.size() - 2) + 2;
-    out.hint = did_you_mean_of(out.message.substr(from, out.message.find(' ', from) - from), values, all);
-  } else {
-    out.hint = all;
-    std::vector<std::string> const options = option_names(app, word);
-    for (int i = 1; i < argc; ++i)
-      if (std::string const option(argv[i], std::strcspn(argv[i], "=")); option.starts_with("--"))
-        if (std::string const question = did_you_mean(option, options); !question.empty())
-          out.hint = question + " " + all;
-  }
-  return out;
-}
-
 /// Reads the command line and does it, or prints the requested text: --man, --help. Throws all that commands throw.
-int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* argv) {
-  refuse_options_as_values(app, argc, argv);
+int parse_and_run(CLI::App& app, Common& common, Words const& words) {
+  refuse_misuse(app, words);
   try {
-    app.parse(argc, argv);
+    app.parse(Words(words.rbegin(), words.rend()));
   } catch (Printed const& asked) {
     fmt::print(common.streams.out, "{}", asked.text());
   } catch (CLI::Success const& help) {
@@ -335,22 +257,21 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
   common.stop = std::move(stop);
   CLI::App app;
   describe_to(app, common);
+  Words const words = with_help_option(app, Words(argv + 1, argv + std::max(argc, 1)));
   // Asked for, also where the command line cannot be read.
-  bool const json =
-      std::any_of(argv, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
+  bool const json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
-    return parse_and_run(app, common, argc, argv);
+    return parse_and_run(app, common, words);
   } catch (CLI::ParseError const& error) {
-    InputError const usage = usage_error(app, error, argc, argv);
+    InputError const usage = usage_error(app, error, words);
     return fail(common, json, usage, describe(usage, Style(style_of_errors(streams), STDERR_FILENO)),
                 bad_input);
   } catch (InputError const& error) {
-    return fail(common, json, error, describe(error, Style(common.color, STDERR_FILENO)), bad_input);
+    InputError const shown = with_near_file(error);
+    return fail(common, json, shown, describe(shown, Style(common.color, STDERR_FILENO)), bad_input);
   } catch (Disagreement const& error) {
     return fail(common, json, {"two engines disagree: " + std::string(error.what())},
-                fmt::format("swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
-                            error.what()),
-                disagreement);
+                bug("two engines disagree", error), disagreement);
   } catch (std::bad_alloc const&) {
     return fail(common, json, {"out of memory"}, "swizproof: out of memory\n", undecided);
   } catch (std::system_error const& error) {
@@ -359,10 +280,8 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
     return fail(common, false, {""}, fmt::format("swizproof: cannot write the output: {}\n", error.what()),
                 bad_input);
   } catch (std::logic_error const& error) {
-    return fail(
-        common, json, {std::string("internal error: ") + error.what()},
-        fmt::format("swizproof: internal error; this is a bug, please report it:\n  {}\n", error.what()),
-        disagreement);
+    return fail(common, json, {std::string("internal error: ") + error.what()}, bug("internal error", error),
+                disagreement);
   }
 }
 

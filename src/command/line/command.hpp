@@ -41,6 +41,9 @@ struct Common {
   }
 };
 
+/// "swizproof 0.1.0, commit 4a35697f"; without the commit where the sources are in no checkout.
+[[nodiscard]] std::string version_text();
+
 /// LAYOUT and --element, as every command about a layout takes them.
 struct LayoutArgument {
   std::string text;

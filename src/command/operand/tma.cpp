@@ -615,6 +615,11 @@ void run(Common& common, TmaArguments const& options) {
     if (one.im2col) one.box = options.im2col;
     return run_tma_box(common, one);
   }
+  for (std::string const* of : {&options.one_box.extent, &options.one_box.stride,
+                                &options.one_box.element_stride, &options.one_box.address})
+    if (!of->empty())
+      throw InputError::whole("--extent, --stride, --element-stride and --address go with --box or --im2col",
+                              *of, "of a LAYOUT's tensor 'tma' says what it needs");
   if (!options.one_box.swizzle.empty())
     throw InputError::whole("--swizzle goes with --box or --im2col", options.one_box.swizzle,
                             "a LAYOUT has its own swizzle, as tma:32B<f16> (64,64) has");
@@ -660,6 +665,19 @@ void add_tma(CLI::App& app, Common& common) {
                   "in place of LAYOUT channelsPerPixel,pixelsPerColumn of an im2col tensor map: the same")
       ->type_name("INTEGERS");
   sub->add_option("--swizzle", options->one_box.swizzle, "of --box and --im2col: none, 32B, 64B, 128B, ..");
+  sub->add_option("--extent", options->one_box.extent,
+                  "of --box and --im2col: the tensor's extents in elements, innermost first (globalDim)")
+      ->type_name("INTEGERS");
+  sub->add_option("--stride", options->one_box.stride,
+                  "of --box and --im2col: the tensor's strides in bytes, of all dimensions but the\n"
+                  "innermost (globalStrides)")
+      ->type_name("INTEGERS");
+  sub->add_option("--element-stride", options->one_box.element_stride,
+                  "of --box and --im2col: elements from one that is copied to the next (elementStrides)")
+      ->type_name("INTEGERS");
+  sub->add_option("--address", options->one_box.address,
+                  "of --box and --im2col: the tensor's address (globalAddress)")
+      ->type_name("INTEGER");
   auto* const all = sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();
   add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common)->excludes(all);

@@ -32,24 +32,51 @@ struct BoxResult {
   }
 };
 
-/// `48,16`: at most five numbers, which are read whole.
-std::vector<std::uint64_t> extents_of(std::string const& text) {
+/// `48,16`: numbers, which are read whole. No text is none.
+std::vector<std::uint64_t> numbers_of(std::string const& text, std::string const& wanted) {
   std::vector<std::uint64_t> out;
-  for (std::size_t from = 0; from <= text.size();) {
+  for (std::size_t from = 0; from <= text.size() && !text.empty();) {
     std::size_t const end = std::min(text.find(',', from), text.size());
-    out.push_back(parse_number(text, from, end, "a box is its extents in elements, innermost first: 48,16"));
-    if (out.back() > 1U << 20) throw InputError{"an extent of a box is at most 256", text, from, end - from};
+    out.push_back(parse_number(text, from, end, wanted));
     from = end + 1;
   }
   return out;
+}
+
+std::vector<std::uint64_t> extents_of(std::string const& text) {
+  std::vector<std::uint64_t> out =
+      numbers_of(text, "a box is its extents in elements, innermost first: 48,16");
+  if (out.empty()) throw InputError::whole("a box is its extents in elements, innermost first: 48,16", text);
+  for (std::uint64_t const extent : out)
+    if (extent > 1U << 20) throw InputError::whole("an extent of a box is at most 256", text);
+  return out;
+}
+
+TmaTensor tensor_of(TmaBoxArguments const& options) {
+  TmaTensor tensor;
+  tensor.extents =
+      numbers_of(options.extent, "--extent takes the tensor's extents in elements, innermost first");
+  tensor.strides = numbers_of(options.stride, "--stride takes bytes, of all dimensions but the innermost");
+  tensor.element_strides =
+      numbers_of(options.element_stride, "--element-stride takes a number for each dimension");
+  if (!options.address.empty())
+    tensor.address =
+        parse_number(options.address, 0, options.address.size(), "--address takes a number of bytes");
+  return tensor;
+}
+
+bool has_tensor(TmaBoxArguments const& o) {
+  return !o.extent.empty() || !o.stride.empty() || !o.element_stride.empty() || !o.address.empty();
 }
 
 BoxResult compute_box(Common const& common, TmaBoxArguments const& options) {
   BoxResult result;
   result.arch = &parse_architecture(common.arch);
   result.support = tma_box_basis(*result.arch);
-  for (TmaBoxQuestion& question :
-       parse_tma_box({extents_of(options.box), options.swizzle, options.element, options.im2col})) {
+  // Campaign `boxes` measured boxes of one tensor.
+  if (has_tensor(options)) result.support = weaker(result.support, Support::documented);
+  for (TmaBoxQuestion& question : parse_tma_box(
+           {extents_of(options.box), options.swizzle, options.element, options.im2col, tensor_of(options)})) {
     TmaBoxAnswer found = tma_box(question, *result.arch);
     result.types.push_back({std::move(question), std::move(found)});
   }
@@ -143,6 +170,9 @@ std::string obligation_of(Common const& common, TmaBoxArguments const& options, 
 void run_tma_box(Common& common, TmaBoxArguments const& options) {
   BoxResult const result = compute_box(common, options);
   common.exit_code = result.legal() ? holds : refuted;
+  if (!options.emit.empty() && has_tensor(options))
+    throw InputError::whole("an obligation is of a box alone, without its tensor", "--emit " + options.emit,
+                            "leave --extent, --stride, --element-stride and --address out");
   if (!options.emit.empty())
     return print_obligation(common, to_json(result), obligation_of(common, options, result));
   if (common.json) {

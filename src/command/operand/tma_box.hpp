@@ -13,6 +13,7 @@ struct TmaBoxArguments {
   std::string swizzle{};
   std::string element{};
   bool im2col = false;
+  std::string extent{}, stride{}, element_stride{}, address{};  ///< of the tensor; empty: not given
   std::string emit{};
 };
 

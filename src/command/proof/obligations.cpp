@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <charconv>
 #include <functional>
 #include <iterator>
@@ -66,15 +67,31 @@ std::vector<Architecture const*> architectures_of(Common const& common) {
   return archs;
 }
 
+/// Throws InputError for a file that is not there, and for one that another command reads.
+void refuse_other_files(std::string const& file) {
+  std::size_t const dot = file.rfind('.');
+  std::string const ending = dot == file.npos ? "" : file.substr(dot);
+  for (std::string_view const code : {".ptx", ".sass", ".cubin", ".fatbin", ".so"})
+    if (ending == code)
+      throw InputError::whole("this is compiled code, and prove reads obligations in TOML", file,
+                              "swizproof kernel " + file);
+  if (!std::filesystem::exists(file)) throw InputError::whole(std::string(no_such_file), file);
+  if (std::filesystem::is_directory(file))
+    throw InputError::whole("this is a directory", file, fmt::format("swizproof prove {}/*.toml", file));
+}
+
 /// Content of the files: those of their obligations that the options choose, and each file that cannot be read at all as one
-/// malformed entry. Throws InputError where no obligation is chosen.
+/// malformed entry. Throws InputError where no obligation is chosen, and if a single file cannot be read and no report is written.
 std::vector<Obligation> read_all(Common const& common, ProveOptions const& options) {
   std::vector<Architecture const*> const archs = architectures_of(common);
   std::vector<Obligation> broken, all;
+  bool const reported = options.files.size() > 1 || !options.junit.empty() || !options.sarif.empty();
   for (std::string const& file : options.files) {
     try {
+      refuse_other_files(file);
       for (Obligation& o : read_obligations(file, archs)) all.push_back(std::move(o));
     } catch (InputError const& error) {
+      if (!reported) throw;
       Obligation whole;
       whole.name = whole.source = file;
       whole.what = Malformed{error};
@@ -218,7 +235,7 @@ std::string failing(AccessVerdict const& v, Refuted const& refuted, int indent, 
   if (WorstCost const* const cost = v.cost())
     return fmt::format("{:{}}{}: {} wavefronts, {} allowed\n", "", indent, v.title, cost->wavefronts,
                        v.allowed) +
-           (cost->has_conflict() ? describe(*cost, indent + 2, style) : "");
+           footprint_line(v, indent + 2) + (cost->has_conflict() ? describe(*cost, indent + 2, style) : "");
   return fmt::format("{0:{1}}{2}: it does not fit: {3}\n{0:{1}}  {4}\n", "", indent, v.title,
                      refuted.question, describe(refuted));
 }

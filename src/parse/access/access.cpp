@@ -37,6 +37,46 @@ void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
   set_footprint(pattern, access.instruction, access.active);
 }
 
+/// Takes a clause that begins here: `at row 8, byte 0`, `step mode 2 4`.
+bool take_positions(Scanner& in, Access& access) {
+  std::size_t const from = in.at();
+  std::string_view const word = in.take_name();
+  bool const only = word == "at";
+  if (!only && word != "step") {
+    in.back_to(from);
+    return false;
+  }
+  do {
+    std::size_t const at = in.at();
+    PositionsAlong along{std::string(in.take_name()), 0, only};
+    if (along.axis.empty())
+      in.fail_here("expected an axis after '" + std::string(word) + "'", "step row 16, col 8");
+    if (along.axis == "mode") along.axis += " " + std::to_string(in.take_integer("the number of a mode"));
+    for (PositionsAlong const& other : access.positions)
+      if (other.axis == along.axis) in.fail("this axis has its positions already", at, in.at() - at);
+    std::size_t const number = in.at();
+    std::int64_t const value = in.take_integer("a position, or the step from one to the next");
+    if (value < (only ? 0 : 1) || value > 1 << 30)
+      in.fail("positions are from 0 to 2^30, steps from 1", number, in.at() - number);
+    along.value = static_cast<std::uint64_t>(value);
+    access.positions.push_back(std::move(along));
+  } while (in.take(","));
+  return true;
+}
+
+/// Start of the clauses behind the name of an access, or the end of the text.
+std::size_t clauses_behind(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && !is_space(text[at])) ++at;
+  std::size_t word = at;
+  while (word < text.size() && is_space(text[word])) ++word;
+  for (std::string_view const clause : {"at", "step"})
+    if (text.substr(word).starts_with(clause) && word + clause.size() < text.size() &&
+        is_space(text[word + clause.size()]))
+      return word;
+  return text.size();
+}
+
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
 class AccessParser {
  public:
@@ -68,9 +108,11 @@ class AccessParser {
         range();
       else if (take_word("if"))
         condition();
-      else
-        in_.fail_here("expected 'for', 'if' or the end of the access");
+      else if (!take_positions(in_, access_))
+        in_.fail_here("expected 'for', 'if', 'at', 'step' or the end of the access");
     }
+    if (!access_.positions.empty() && !access_.variables.empty())
+      in_.fail("the 'for' gives the positions: leave 'at' and 'step' out", where_end, in_.at() - where_end);
     if (block_) take_part(pattern_at, where_end);
     if (auto* pattern = std::get_if<RowAndByte>(&access_.where)) {
       if (!access_.variables.empty())
@@ -143,6 +185,7 @@ class AccessParser {
   }
   /// Leaves out the threads that the block's last warp does not have.
   void take_part(std::size_t from, std::size_t end) {
+    access_.as_written = true;
     bool const by_thread = std::holds_alternative<Coordinate>(access_.where) ||
                            std::holds_alternative<RawAddress>(access_.where);
     if (!by_thread)
@@ -359,7 +402,8 @@ Access parse_noted_access(std::string_view text, std::vector<std::string>& notes
 }
 
 /// A hint for a name that is no access.
-static std::string hint_for_unknown(std::string_view text) {
+static std::string hint_for_unknown(std::string_view text, AccessOptions const& options) {
+  if (text.find('[') != text.npos && options.array) return "the array of LAYOUT is " + options.array->name;
   if (text.find('[') != text.npos)
     return "a subscript of C needs LAYOUT to be the array's declaration, such as '__shared__ half a[64][72]'";
   if (text.starts_with("mma")) return "it reads registers: swizproof fragment " + std::string(text) + ":a";
@@ -382,7 +426,7 @@ static std::string hint_for_unknown(std::string_view text) {
 }
 
 /// Refuses --block for an access that is named alone.
-static Access const& without_block(Access const& named, std::string_view text, AccessOptions const& options) {
+static Access without_block(Access named, std::string_view text, AccessOptions const& options) {
   if (options.block)
     throw InputError::whole("this access has its own threads: a block is for expressions of threadIdx",
                             std::string(text), "leave --block out");
@@ -402,13 +446,23 @@ Access parse_access(std::string_view text, std::span<std::string const> more, Ac
   if (colon != std::string_view::npos)
     return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more, options.block)
         .parse();
-  if (Access const* const named = named_access(text)) return without_block(*named, text, options);
-  if (!looks_like_instruction(text)) {
-    throw InputError::whole("unknown access", std::string(text), hint_for_unknown(text));
+  std::size_t const clauses = clauses_behind(text);
+  std::string_view const pattern = whole.trimmed(0, clauses);
+  auto const moved = [&](Access access) {
+    Scanner in(text);
+    in.back_to(clauses);
+    while (!in.done())
+      if (!take_positions(in, access)) in.fail_here("expected 'at', 'step' or the end of the access");
+    if (!access.positions.empty()) access.name = text;
+    return without_block(std::move(access), text, options);
+  };
+  if (Access const* const named = named_access(pattern)) return moved(*named);
+  if (!looks_like_instruction(pattern)) {
+    throw InputError::whole("unknown access", std::string(pattern), hint_for_unknown(pattern, options));
   }
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
-  std::string_view const known = name(parse_instruction(text));
-  if (Access const* const named = named_access(known)) return without_block(*named, text, options);
+  std::string_view const known = name(parse_instruction(pattern));
+  if (Access const* const named = named_access(known)) return moved(*named);
   throw InputError::whole(
       "what each lane accesses is missing: " + std::string(known) + " has no pattern of its own",
       std::string(text),

@@ -316,27 +316,58 @@ class CAccessParser {
     CPlace place = places.parse();
     if (has_instruction_) place = places.decayed(std::move(place));
     std::size_t const place_end = in_.at_end_of_token();
-    if (writes) pass_stored_value(end);
+    unsigned const moved = access_.instruction.bytes;
+    if (has_instruction_ && !assigns && place.kind == CPlace::Kind::object && moved > place.bytes &&
+        moved % array_.element_bytes == 0) {
+      place.kind = CPlace::Kind::pointer;
+      note(to_string(access_.instruction) + " takes an address: that of the element is meant, &" +
+           array_.name + "[..]");
+    }
+    if (writes) pass_stored_value(place, end);
     set_instruction(place, place_at, place_end, assigns ? std::optional(writes) : std::nullopt);
     std::uint64_t const elements =
         std::max<std::uint64_t>(access_.instruction.bytes / array_.element_bytes, 1);
     access_.where = Coordinate{in_text(place_at, [&] { return place.coordinate(array_, elements); })};
   }
   /// The value that is stored has no part in the address.
-  void pass_stored_value(std::size_t end) {
+  void pass_stored_value(CPlace const& place, std::size_t end) {
     std::size_t const from = in_.at();
     if (!in_.take("="))
       in_.fail_here("this reads " + array_.name + " and writes it, or is no store",
                     "ask of each: x = " + array_.name + "[..], and " + array_.name + "[..] = x");
     if (in_.at() >= end) in_.fail("the value that is stored is missing", from);
+    refuse_wide_value(place);
     in_.back_to(end);
+  }
+  /// Refuses make_float4(..) for an element that is smaller.
+  void refuse_wide_value(CPlace const& place) {
+    std::size_t const from = in_.at();
+    std::string_view const name = in_.take_name();
+    in_.back_to(from);
+    if (!name.starts_with("make_")) return;
+    Scanner made(name.substr(5));
+    std::optional<CType> const type = take_c_type(made);
+    if (!type || type->bytes <= place.bytes) return;
+    in_.fail(std::string(name) + " has " + std::to_string(type->bytes) +
+                 " bytes, and the element that is stored to " + std::to_string(place.bytes),
+             from, name.size(),
+             "*reinterpret_cast<" + type->name + "*>(&" + array_.name + "[..]) = .. stores them all");
+  }
+  /// `write a[..][..], or declare a as a[2048]`
+  [[nodiscard]] std::string all_subscripts() const {
+    std::string subscripts;
+    std::uint64_t elements = 1;
+    for (auto const extent : array_.extents)
+      subscripts += "[..]", elements *= static_cast<std::uint64_t>(extent);
+    return "write " + array_.name + subscripts + ", or declare " + array_.type + " " + array_.name + "[" +
+           std::to_string(elements) + "]";
   }
   /// The instruction by the object's size, or the one that the text names if it fits. `writes`: the text says which.
   void set_instruction(CPlace const& place, std::size_t from, std::size_t end, std::optional<bool> writes) {
     if (place.kind == CPlace::Kind::array)
       in_.fail(array_.name + " has " + std::to_string(array_.extents.size()) + " extents, and " +
                    std::to_string(place.subscripts.size()) + " have a subscript",
-               from, end - from);
+               from, end - from, all_subscripts());
     bool const address = place.kind == CPlace::Kind::pointer;
     Instruction& i = access_.instruction;
     if (!has_instruction_) {
@@ -405,7 +436,9 @@ bool names_array(std::string_view text, std::string_view name) {
 }
 
 Access parse_c_access(std::string_view text, AccessOptions const& options) {
-  return CAccessParser(text, options).parse();
+  Access access = CAccessParser(text, options).parse();
+  access.as_written = true;
+  return access;
 }
 
 }  // namespace swizproof

@@ -210,8 +210,17 @@ class ExpressionParser {
     for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
     for (NamedExpression const& n : named_) names += (names.empty() ? "" : ", ") + n.name;
     in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(),
-             "known here: " + names +
-                 (c_ ? "; of a loop: 'for " + std::string(name) + " in 0..31' behind the access" : ""));
+             "known here: " + names + for_loop(std::string(name)));
+  }
+
+  /// How an access gets a variable of this name.
+  [[nodiscard]] std::string for_loop(std::string name) const {
+    bool const of_access = c_ || (!variables_.empty() && variables_.front() == "lane");
+    if (!of_access) return {};
+    std::string other;  // a `for` has no names with dots
+    if (std::size_t const dot = name.find('.'); dot != name.npos)
+      other = "; write another name for " + name, name = name.substr(0, 1);
+    return other + "; a loop's: 'for " + name + " in 0..31' behind the access";
   }
 
   /// `(int)`, `int(`, `static_cast<int>(`: the type, before the operand of a cast. The parenthesis of the last two is not passed.

@@ -123,6 +123,14 @@ void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from) {
 
 // The whole text
 
+/// Hint for a text behind a mapping.
+static std::string hint_for_rest(Scanner& in, Mapping const* map) {
+  if (map == nullptr) return {};
+  if (in.at_number()) return "a shape has brackets: (64,64)";
+  if (map->domain() != nullptr) return {};
+  return in.looking_at("(") ? "a swizzle goes on a layout with an o: Sw<3,3,3> o (64,64):(64,1)" : "";
+}
+
 Value MappingParser::parse() {
   take_latex(in_);
   Value value;
@@ -140,11 +148,7 @@ Value MappingParser::parse() {
   auto* const map = std::get_if<Mapping>(&value);
   if (!in_.done() && (in_.at_new_line() || in_.looking_at(":")) && map != nullptr && map->domain() != nullptr)
     skip_table(in_, *map, is_tensor_);
-  if (!in_.done()) {
-    bool const on_layout = map != nullptr && map->domain() == nullptr && in_.looking_at("(");
-    in_.fail_here("unexpected text after the layout",
-                  on_layout ? "a swizzle goes on a layout with an o: Sw<3,3,3> o (64,64):(64,1)" : "");
-  }
+  if (!in_.done()) in_.fail_here("unexpected text after the layout", hint_for_rest(in_, map));
   if (map != nullptr) finish(in_, options_, notes_, *map);
   return value;
 }

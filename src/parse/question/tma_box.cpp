@@ -17,8 +17,9 @@ TmaModeName const* mode_of(std::string const& text) {
   if (text.empty()) return &tma_mode_names[0];
   std::string upper = text;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  std::string const prefix = "CU_TENSOR_MAP_SWIZZLE_";
-  if (upper.rfind(prefix, 0) == 0) upper.erase(0, prefix.size());
+  for (std::string const prefix : {"CU_TENSOR_MAP_", "SWIZZLE_"})
+    if (upper.starts_with(prefix)) upper.erase(0, prefix.size());
+  if (upper == "32" || upper == "64" || upper == "128") upper += "B";
   for (TmaModeName const& mode : tma_mode_names)
     if (is_of_cuda(mode) && (mode.name == upper || (upper == "NONE" && mode.name == "none"))) return &mode;
   std::string known;
@@ -69,6 +70,7 @@ std::vector<TmaBoxQuestion> parse_tma_box(TmaBoxWords const& words) {
   q.box = words.box;
   q.mode = mode_of(words.mode);
   q.im2col = words.im2col;
+  q.tensor = words.tensor;
   if (q.im2col && q.box.size() != 2)
     throw InputError::whole("im2col needs two numbers: channels and pixels", text, "such as 64,128");
   if (words.element.empty())

@@ -1,6 +1,8 @@
 // A text and a place in it: what every parser of this folder reads from.
 #pragma once
 
+#include "parse/text/typographic.hpp"
+
 #include <swizproof/parse/parse.hpp>
 
 #include <algorithm>
@@ -29,6 +31,10 @@ class Scanner {
 
   [[noreturn]] void fail(std::string message, std::size_t at, std::size_t length = 1,
                          std::string hint = {}) const {
+    if (Typographic const* const t = typographic_at(text_.substr(std::min(at, text_.size()))))
+      throw InputError{"the character '" + std::string(t->character) + "' is none of this language",
+                       std::string(text_), at, t->character.size(),
+                       t->meant == " " ? "write a blank" : "write " + std::string(t->meant)};
     throw InputError{std::move(message), std::string(text_), at, std::max<std::size_t>(length, 1),
                      std::move(hint)};
   }

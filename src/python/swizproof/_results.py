@@ -24,7 +24,7 @@ class Values(Record):
 
 @record
 class Coverage(Record):
-    """How much of the tile the origins of an access reach, in bytes."""
+    """How much of the tile an access reaches whose text gives its positions, in bytes."""
 
     reached: int
     of: int
@@ -87,7 +87,7 @@ class AccessVerdict(Record):
 
 @record
 class AccessCost(AccessVerdict):
-    """What an access costs in the worst case over all origins and bases."""
+    """What an access costs in the worst case over all positions in the tile and all bases; `at_footprints`: at `footprints`, multiples of its size."""
 
     wavefronts: int
     ideal: int
@@ -98,6 +98,8 @@ class AccessCost(AccessVerdict):
     total: Optional[int] = None
     coverage: Optional[Coverage] = None
     counterexample: Optional[WorstCase] = None
+    at_footprints: Optional[int] = None
+    footprints: Optional[str] = None
 
 
 @record
@@ -109,6 +111,8 @@ class AccessMisfit(AccessVerdict):
     at_most: int
     engines: List[str]
     counterexample: Misfit
+    at_footprints: Optional[int] = None
+    footprints: Optional[str] = None
 
 
 @record
@@ -499,7 +503,7 @@ class PictureData(Record):
 
 @record
 class Check(Answer):
-    """Is each access free of bank conflicts, from every origin and base?"""
+    """Is each access free of bank conflicts, at every position and base?"""
 
     verdict: str
     layout: str
@@ -641,7 +645,7 @@ class Eval(Answer):
 
 @record
 class Descriptor(Answer):
-    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads. Its fields are those of `solutions[0]`."""
+    """The shared-memory descriptor with which the instruction reads this tile, the first of `solutions`; or what a number reads."""
 
     verdict: str
     layout: Optional[str]
@@ -689,8 +693,7 @@ class Descriptor(Answer):
 
 @record
 class Tma(Answer):
-    """Which cuTensorMapEncodeTiled arguments write exactly this tile, or the `reason` why none do; of `box` and `im2col` whether the
-    box is legal, by `types`."""
+    """The arguments of cuTensorMapEncodeTiled that write exactly this tile, or the `reason` why none do; whether a `box` is legal, by `types`."""
 
     verdict: str
     arch: str

@@ -260,7 +260,7 @@ bool few_cases(Question const& q) {
     cases += static_cast<long long>(origins(access, nullptr).size());
     if (access.form == Access::thread_value) return false;
   }
-  return cases <= 12;
+  return cases <= 24;
 }
 
 bool has_negative_offset(Tile const& tile) {

@@ -111,7 +111,74 @@ bool column_major(Tile const& tile) {
   return tile.rank() == 2 && tile.extent(0) > 1 && tile.inner.modes[0].at(1) == 1;
 }
 
-bool draw_named(Access& access, Tile const& tile, Random& r) {
+// One axis along which an access is moved: values that its lanes reach, and how many there are.
+struct Axis {
+  std::string name;
+  long long least = 0, most = 0, extent = 1, unit = 1;
+};
+
+// The positions of an access along an axis: all at which it fits, or those of a clause, which joins the text.
+Range positions(Axis const& axis, std::string& text, Random& r, int narrowed) {
+  long long const span = axis.most - axis.least, last = axis.extent - 1 - span;
+  if (axis.least < 0 || axis.most >= axis.extent) return {axis.name, axis.least, axis.least, 1};
+  auto step = axis.unit;
+  if (r.chance(narrowed)) {
+    bool const at = r.chance(50);
+    auto const value = at ? r.between(0, last / axis.unit) * axis.unit : axis.unit * (1ll << r.between(0, 4));
+    text += (at ? " at " : " step ") + axis.name + " " + std::to_string(value);
+    if (at) return {axis.name, value, value, 1};
+    step = value;
+  }
+  auto const first = axis.least % step;
+  return {axis.name, first, first + (last - first) / step * step, step};
+}
+
+// Moves an access without variables to every position.
+void move_everywhere(Access& access, Tile const& tile, Random& r, int narrowed) {
+  bool const places = access.form == Access::coordinates || access.form == Access::plain_index;
+  if (!places || !access.ranges.empty()) return;
+  std::size_t const rank = tile.rank();
+  if (access.coordinate.size() < rank) {  // CuTe's index: the first mode is the fastest
+    auto index = access.coordinate[0];
+    access.coordinate.clear();
+    for (std::size_t m = 0; m < rank; ++m) {
+      access.coordinate.push_back(m + 1 < rank ? apply("%", index, number(tile.extent(m))) : index);
+      index = apply("/", index, number(tile.extent(m)));
+    }
+    access.form = Access::coordinates;
+  }
+  auto const neighbours = [&](std::size_t m) {
+    return tile.extent(m) > 1 && (rank == 1 ? tile.inner.at(1) : tile.inner.modes[m].at(1)) == 1;
+  };
+  std::size_t along = rank == 1 || neighbours(0) ? 0 : 1;
+  for (std::size_t m = rank; m-- > 1;)
+    if (neighbours(m)) along = m;
+  for (std::size_t m = 0; m < rank; ++m) {
+    Axis axis{rank == 1   ? "index"
+              : rank == 2 ? (m == 0 ? "row" : "col")
+                          : "mode " + std::to_string(m),
+              0, 0, tile.extent(m), 1};
+    bool first = true;
+    for (int lane = 0; lane < access.op.lanes(); ++lane) {
+      std::map<std::string, long long> const values{{"lane", lane}};
+      if (access.condition && (*access.condition)(values) == 0) continue;
+      auto const v = access.coordinate[m](values);
+      axis.least = first ? v : std::min(axis.least, v);
+      axis.most = first ? v : std::max(axis.most, v);
+      first = false;
+    }
+    if (first) return;
+    if (m == along) {
+      axis.most += (8 * access.op.width - 1) / tile.bits;
+      axis.unit = std::lcm<long long>(tile.bits, 8 * access.op.width) / tile.bits;
+    }
+    access.ranges.push_back(positions(axis, access.text, r, narrowed));
+    access.coordinate[m] =
+        apply("+", access.coordinate[m], apply("-", variable(axis.name), number(axis.least)));
+  }
+}
+
+bool draw_named(Access& access, Tile const& tile, Random& r, int narrowed) {
   if (row_major(tile) == column_major(tile)) return false;
   auto const& p = patterns[r.below(std::size(patterns))];
   access.op = instruction(p.op);
@@ -120,8 +187,12 @@ bool draw_named(Access& access, Tile const& tile, Random& r) {
   if (tile.bits < 8 || access.op.width * 8 < tile.bits || lines < p.rows || bytes < p.row_bytes) return false;
   access.form = Access::named;
   access.text = p.name;
-  access.ranges = {{"row", 0, lines / p.rows * p.rows - p.rows, p.rows},
-                   {"byte", 0, bytes / p.row_bytes * p.row_bytes - p.row_bytes, p.row_bytes}};
+  Axis row{"row", 0, 0, lines, 1}, byte{"byte", 0, 0, bytes, access.op.width};
+  for (int lane = 0; lane < access.op.lanes(); ++lane) {
+    row.most = std::max(row.most, p.row(lane));
+    byte.most = std::max(byte.most, p.byte(lane) + access.op.width - 1);
+  }
+  access.ranges = {positions(row, access.text, r, narrowed), positions(byte, access.text, r, narrowed)};
   auto const line = apply("+", variable("row"), looked_up(p.row));
   auto const at =
       apply("/", apply("*", apply("+", variable("byte"), looked_up(p.byte)), number(8)), number(tile.bits));
@@ -203,7 +274,7 @@ Attempt draw_on_tile(Access& access, Tile const& tile, Random& r, bool find, boo
   if (count > tile.size() && !last && r.chance(90)) return Attempt::nothing;
   auto const form = r.below(100);
   if (form < 18) {
-    if (draw_named(access, tile, r)) return Attempt::whole;
+    if (draw_named(access, tile, r, find ? 80 : 20)) return Attempt::whole;
     if (!last) return Attempt::nothing;
   }
   if (form < 36 && !find) {
@@ -254,6 +325,7 @@ Access draw_access(Question const& q, Random& r, bool find) {
     if (attempt == Attempt::whole) return access;
     if (!access.op.is_matrix() && r.chance(20)) access.condition = draw_condition(access, r);
     access.text = draw_text(access, r);
+    if (q.tile) move_everywhere(access, *q.tile, r, find ? 80 : 20);
     return access;
   }
 }

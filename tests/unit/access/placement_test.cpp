@@ -113,9 +113,10 @@ TEST(Placement, AddressesOfRowsAndColumns) {
   EXPECT_EQ(padded.assignments(), 32U);
   EXPECT_EQ(address(padded, {3}, 5), (5 * 33 + 3) * 4U);
   EXPECT_EQ(address(padded, {3}, 5, 1024), 1024 + (5 * 33 + 3) * 4U);
-  EXPECT_EQ(address(placed("(32,32):(1,32)", "ld.shared.b32: row = lane, col = 2"), {}, 5),
+  EXPECT_EQ(address(placed("(32,32):(1,32)", "ld.shared.b32: row = lane, col = 2"), {0, 2}, 5),
             (5 + 2 * 32) * 4U);
-  EXPECT_EQ(address(placed("(32,32):(32,1)", "ld.shared.b32: coord = (lane + 64)"), {}, 5), (5 * 32 + 2) * 4U)
+  EXPECT_EQ(address(placed("(32,32):(32,1)", "ld.shared.b32: coord = (lane + 64)"), {0, 2}, 5),
+            (5 * 32 + 2) * 4U)
       << "a plain index runs through the columns";
 }
 
@@ -123,15 +124,16 @@ TEST(Placement, AddressesOfRowsAndColumns) {
 TEST(Placement, SwizzlesBytesAfterTheBase) {
   std::string const access = "ld.shared.b128: row = lane%8, col = 16";
   Placement const p = placed("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", access, 16);
-  EXPECT_EQ(address(p, {}, 5), 5 * 128 + 7 * 16U);
-  EXPECT_EQ(address(p, {}, 5, 128), 6 * 128 + (2 ^ 6) * 16U) << "the base moves the line";
-  EXPECT_EQ(address(placed("Sw<3,3,3> o 0 o (8,64):(64,1)", access, 16), {}, 5, 128), 128 + 5 * 128 + 7 * 16U)
+  EXPECT_EQ(address(p, {0, 16}, 5), 5 * 128 + 7 * 16U);
+  EXPECT_EQ(address(p, {0, 16}, 5, 128), 6 * 128 + (2 ^ 6) * 16U) << "the base moves the line";
+  EXPECT_EQ(address(placed("Sw<3,3,3> o 0 o (8,64):(64,1)", access, 16), {0, 16}, 5, 128),
+            128 + 5 * 128 + 7 * 16U)
       << "a swizzle of elements does not see the base";
 }
 
 TEST(Placement, ElementsOfHalfAByte) {
   Placement const p = placed("(8,64):(64,1)", "ld.shared.b32: row = lane%8, col = 8*(lane/8)", 4);
-  EXPECT_EQ(address(p, {}, 13), (5 * 64 + 8) / 2U);
+  EXPECT_EQ(address(p, {0, 0}, 13), (5 * 64 + 8) / 2U);
   EXPECT_EQ(p.vector_elements(), 8U);
   EXPECT_EQ(p.grain(), 4U);
   EXPECT_EQ(placed("(8,64):(64,1)", "ldmatrix.x4", 16).grain(), 8U);
@@ -146,19 +148,79 @@ TEST(Placement, RawAddressesKnowNoTile) {
   EXPECT_TRUE(inside(p, {2}, 31));
 }
 
-// A named pattern has origins at multiples of its footprint: ldmatrix.x4 touches 16 rows of 32 bytes.
-TEST(Placement, NamedPatternsHaveOrigins) {
+// ldmatrix.x4 touches 16 rows of 32 bytes, and is moved by a row, or by the 16 bytes of a lane.
+TEST(Placement, MovesANamedPatternToEveryPosition) {
   Placement const p = placed("(64,64):(64,1)", "ldmatrix.x4", 16);
-  EXPECT_EQ(variables(p), "row 4, byte 4");
+  EXPECT_EQ(variables(p), "row 49, byte 7");
+  EXPECT_TRUE(p.is_everywhere());
   EXPECT_EQ(p.row_mode(), 0U);
   EXPECT_EQ(address(p, {16, 32}, 3), (16 + 3) * 128 + 32U);
   EXPECT_EQ(address(p, {16, 32}, 19), (16 + 3) * 128 + 32 + 16U) << "lanes 16 to 31: the next 8 columns";
   Placement const column_major = placed("(64,64):(1,64)", "ldmatrix.x4", 16);
   EXPECT_EQ(column_major.row_mode(), 1U);
   EXPECT_EQ(address(column_major, {16, 32}, 3), (16 + 3) * 128 + 32U);
-  EXPECT_EQ(variables(placed("(64,64,3):(64,1,4096)", "ldmatrix.x4", 16)), "row 4, byte 4, mode 2 3");
+  EXPECT_EQ(variables(placed("(64,64,3):(64,1,4096)", "ldmatrix.x4", 16)), "row 49, byte 7, mode 2 3");
   EXPECT_EQ(address(placed("(64,64,3):(64,1,4096)", "ldmatrix.x4", 16), {0, 0, 2}, 1), 2 * 8192 + 128U);
   EXPECT_EQ(variables(placed("(8,8):(8,1)", "ldmatrix.x4", 16)), "row 1, byte 1") << "larger than the tile";
+}
+
+TEST(Placement, MovesAHandWrittenAccessLikeANamedOne) {
+  std::string const tile = "(64,64):(64,1)", hand = "ldmatrix.x4: row = lane%16, col = 8*(lane/16)";
+  Placement const p = placed(tile, hand, 16);
+  EXPECT_EQ(variables(p), "row 49, col 7");
+  EXPECT_EQ(p.variables()[1].step, 8U) << "elements of 16 bytes";
+  EXPECT_EQ(address(p, {1, 8}, 19), address(placed(tile, "ldmatrix.x4", 16), {1, 16}, 19));
+  EXPECT_EQ(variables(placed("(64,64):(1,64)", hand, 16)), "row 6, col 56") << "along the contiguous mode";
+  EXPECT_EQ(variables(placed("(64,64,3):(64,1,4096)", "ld.shared.b32: coord = (lane, 0, 2)")),
+            "mode 0 33, mode 1 64, mode 2 3");
+  EXPECT_EQ(variables(placed("(64):(1)", "ld.shared.b32: coord = lane")), "index 33");
+  EXPECT_EQ(variables(placed(tile, "ld.shared.b32: row = lane, col = i for i in 0..3")), "i 4")
+      << "the text gives the positions";
+}
+
+// The text's own position is among them: rows from 0 on, odd columns.
+TEST(Placement, PositionsAreNamedByTheLeastRowAndColumn) {
+  Placement const p = placed("(16,16):(16,1)", "ld.shared.b32: row = lane%8 + 3, col = 2*(lane/8) + 1", 16);
+  EXPECT_EQ(variables(p), "row 9, col 4");
+  EXPECT_EQ(p.variables()[1].first, 1U);
+  EXPECT_EQ(address(p, {3, 1}, 0), (3 * 16 + 1) * 2U);
+  EXPECT_EQ(address(p, {0, 5}, 9), (1 * 16 + 7) * 2U);
+}
+
+TEST(Placement, LanesThatLeaveTheTileStayThere) {
+  EXPECT_EQ(variables(placed("(8,64):(64,1)", "ld.shared.b128: row = lane, col = 0", 16)), "row 1, col 8");
+  Placement const p = placed("(8,8):(8,1)", "ld.shared.b32: row = lane%4 + 100, col = 0");
+  EXPECT_EQ(variables(p), "row 1, col 8");
+  EXPECT_EQ(address(p, {100, 0}, 1), 101 * 8 * 4U);
+  EXPECT_EQ(variables(placed("(8,8):(8,1)", "ld.shared.b32: row = lane%4 - 1, col = 0")), "row 1, col 8");
+}
+
+TEST(Placement, ClausesNarrowThePositions) {
+  std::string const tile = "(64,64):(64,1)";
+  EXPECT_EQ(variables(placed(tile, "ldmatrix.x4 step row 16, byte 32", 16)), "row 4, byte 4");
+  EXPECT_EQ(variables(placed(tile, "ldmatrix.x4 at byte 32 step row 8", 16)), "row 7, byte 1");
+  EXPECT_EQ(variables(placed(tile, "ld.shared.b32: row = lane%8 + 3, col = 0 step row 2")), "row 28, col 64");
+  EXPECT_FALSE(placed(tile, "ldmatrix.x4 step row 1", 16).is_everywhere());
+  EXPECT_EQ(refusal(tile, "ldmatrix.x4 at row 49", 16), "'at row 49' leaves the tile: the last row is 48");
+  EXPECT_EQ(refusal(tile, "ldmatrix.x4 step byte 8", 16),
+            "'step byte 8' is no multiple of the 16 that ldmatrix.x4 needs");
+  EXPECT_EQ(refusal(tile, "ldmatrix.x4 step col 8", 16), "this access has no axis 'col'");
+  EXPECT_EQ(refusal(tile, "ld.shared.b32: tv ((8,4),1):((1,8),0) tile (8,4) step row 8"),
+            "'at' and 'step' are for accesses that are moved through the tile");
+}
+
+TEST(Placement, NamesTheStepOfItsFootprint) {
+  std::string const tile = "(64,64):(64,1)";
+  Placement const p = placed(tile, "ldmatrix.x4", 16);
+  EXPECT_EQ(p.footprint_clause(), "step row 16, byte 32");
+  EXPECT_EQ(variables(p.at_footprints()), "row 4, byte 4");
+  EXPECT_EQ(placed(tile, "ldmatrix.x1", 16).footprint_clause(), "step row 8")
+      << "16 bytes are its step already";
+  EXPECT_EQ(placed(tile, "ld.shared.b64: row = lane/3, col = 2*(lane%3)", 16).footprint_clause(),
+            "step row 16, col 8")
+      << "11 rows, and columns 0 to 7: powers of two";
+  EXPECT_EQ(placed(tile, "ldmatrix.x4 step row 2", 16).footprint_clause(), "");
+  EXPECT_EQ(placed("(16,16):(16,1)", "ldmatrix.x4", 16).footprint_clause(), "") << "one position";
 }
 
 TEST(Placement, ThreadsAndValuesOfATile) {
@@ -184,11 +246,11 @@ TEST(Placement, ThreadsThatFillNoWarp) {
 
 TEST(Placement, InsideIsTheWholeVector) {
   Placement const p = placed("(4,6):(6,1)", "ld.shared.b64: row = lane%8, col = lane/8", 32);
-  EXPECT_TRUE(inside(p, {}, 3));
-  EXPECT_FALSE(inside(p, {}, 4)) << "row 4 of 4";
+  EXPECT_TRUE(inside(p, {0, 0}, 3));
+  EXPECT_FALSE(inside(p, {0, 0}, 4)) << "row 4 of 4";
   Placement const edge = placed("(4,6):(6,1)", "ld.shared.b64: row = 0, col = lane", 32);
-  EXPECT_TRUE(inside(edge, {}, 4));
-  EXPECT_FALSE(inside(edge, {}, 5)) << "its second element is column 6";
+  EXPECT_TRUE(inside(edge, {0, 0}, 4));
+  EXPECT_FALSE(inside(edge, {0, 0}, 5)) << "its second element is column 6";
 }
 
 TEST(Placement, WholeVectors) {
@@ -208,8 +270,8 @@ TEST(Placement, WholeVectors) {
 // The layout keeps element 4 of the vector elsewhere: element 4 of the row lies 512 elements on.
 TEST(Placement, BitsOfAVector) {
   Placement const p = placed("(8,(4,16)):(64,(1,512))", "ld.shared.b128: row = lane%8, col = 0", 16);
-  Numbers const none;
-  std::span<std::uint64_t const> const values(none);
+  Numbers const origin{0, 0};
+  std::span<std::uint64_t const> const values(origin);
   auto const place = p.lane(values, std::uint64_t{2});
   EXPECT_EQ(p.bit_of_vector(values, place, 3 * 16 + 5, std::uint64_t{0}), (128 + 3) * 16 + 5U);
   EXPECT_EQ(p.bit_of_vector(values, place, 4 * 16 + 5, std::uint64_t{0}), (128 + 512) * 16 + 5U);
@@ -229,10 +291,10 @@ TEST(Placement, VisitsEveryAssignmentTheLastFastest) {
   for_each_assignment(
       placed("(64,64):(64,1)", "ldmatrix.x4 ", 32),
       [&](std::span<std::uint64_t const> values) { seen.emplace_back(values.begin(), values.end()); });
-  ASSERT_EQ(seen.size(), 32U);
+  ASSERT_EQ(seen.size(), 49 * 15U);
   EXPECT_EQ(seen[0], (Numbers{0, 0}));
-  EXPECT_EQ(seen[1], (Numbers{0, 32}));
-  EXPECT_EQ(seen[8], (Numbers{16, 0}));
+  EXPECT_EQ(seen[1], (Numbers{0, 16}));
+  EXPECT_EQ(seen[15], (Numbers{1, 0}));
 }
 
 }  // namespace

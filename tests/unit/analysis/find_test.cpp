@@ -36,7 +36,8 @@ Candidate const* among(SwizzleSearch const& found, Swizzle s) {
 }
 
 TEST(Find, TheOneSwizzleForA128ByteTile) {
-  SwizzleSearch const found = find_swizzle(problem("(128,64):(64,1)", 16, {"ldmatrix.x4", "copy.row128"}));
+  SwizzleSearch const found = find_swizzle(
+      problem("(128,64):(64,1)", 16, {"ldmatrix.x4 step row 16, byte 32", "copy.row128 step row 4"}));
   EXPECT_EQ(found.searched, 6801U);
   ASSERT_FALSE(found.best.empty());
   Candidate const& best = found.best.front();
@@ -54,7 +55,7 @@ TEST(Find, TheOneSwizzleForA128ByteTile) {
 
 // Rows of 32 bytes are lines of mode 32B; the wider modes put lines further apart. Rows of 160 bytes are five lines of mode 32B.
 TEST(Find, TmaIsAboutThisTile) {
-  SwizzleSearch const narrow = find_swizzle(problem("(64,16):(16,1)", 16, {"ldmatrix.x4"}));
+  SwizzleSearch const narrow = find_swizzle(problem("(64,16):(16,1)", 16, {"ldmatrix.x4 step row 16"}));
   EXPECT_EQ(narrow.best.front().swizzle, (Swizzle{1, 3, 3}));
   EXPECT_EQ(narrow.best.front().tma.writes->mode, TmaMode::b32);
   Candidate const* const wide = among(narrow, {3, 3, 3});

@@ -411,6 +411,28 @@ TEST(ParseAccess, MeasuresItsFootprint) {
   EXPECT_EQ(b.pattern().row_bytes, 128U) << "88 bytes, rounded up";
 }
 
+TEST(ParseAccess, ReadsPositions) {
+  auto const positions = [](std::string_view text) { return parse_access(text).positions; };
+  using All = std::vector<PositionsAlong>;
+  EXPECT_EQ(positions("ldmatrix.x4 step row 16, byte 32"), (All{{"row", 16, false}, {"byte", 32, false}}));
+  EXPECT_EQ(parse_access(" LDSM.16.M88.4 at row 8 ").name, "LDSM.16.M88.4 at row 8");
+  EXPECT_EQ(positions("ld.shared.b32: row = lane, col = 0 if lane < 8 at col 3 step row 2"),
+            (All{{"col", 3, true}, {"row", 2, false}}));
+  EXPECT_EQ(positions("ld.shared.b32: coord = (lane, 0, 0) step mode 2 4"), (All{{"mode 2", 4, false}}));
+  EXPECT_EQ(
+      parse_access("ld.shared.b32: row = at, col = step for at in 0..3 for step in 0..3").variables.size(),
+      2U)
+      << "names of variables, too";
+  for (char const* bad :
+       {"ldmatrix.x4 step", "ldmatrix.x4 step row", "ldmatrix.x4 step row 0", "ldmatrix.x4 at row -1",
+        "ldmatrix.x4 at row 1, row 2", "ldmatrix.x4 step row 2 at row 2", "ldmatrix.x4 when row 2",
+        "ldmatrix.x4 at row 1 once", "ld.shared.b32: row = lane, col = i for i in 0..3 step row 2"})
+    EXPECT_THROW((void)parse_access(bad), InputError) << bad;
+  EXPECT_TRUE(
+      parse_access("ld.shared.b32: row = threadIdx.x, col = 0", {}, {std::nullopt, BlockShape{32, 1, 1}})
+          .as_written);
+}
+
 TEST(ParseAccess, RefusesBadOnes) {
   for (char const* bad : {"", "ldmatrix.x9", "ld.shared.b32:", "ld.shared.b32: row = lane",
                           "ld.shared.b32: row = lane, byte = 2", "ld.shared.b32: row = lane, byte = 4*i",
