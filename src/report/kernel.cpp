@@ -93,7 +93,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
   out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
   out["bounds_reason"] = text_or_null(a.bounds_reason);
-  if (a.on_bases) out["on_bases"] = true;
+  out["on_bases"] = a.on_bases;
   if (a.function) out["function"] = {{"parameter", a.function->parameter}, {"at_most", a.function->at_most}};
   return out;
 }
@@ -118,7 +118,7 @@ nlohmann::ordered_json to_json(KernelOperand const& o) {
   out["executed"] = o.executed;
   out["array"] = text_or_null(o.array);
   out["base"] = o.base ? Json(*o.base) : Json();
-  if (o.on_bases) out["on_bases"] = true;
+  out["on_bases"] = o.on_bases;
   if (!o.values.empty()) {
     out["values"] = Json::object();
     for (auto const& [what, value] : o.values) out["values"][what] = value;

@@ -96,6 +96,9 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
   }
   std::vector<std::string> files;
   for (Result const& r : results) {
+    if (r.no_shape)
+      throw InputError::whole("an entry has the shape of the block, and this kernel needs one", r.name,
+                              "--block 32,8 gives it");
     if (!r.part.empty())
       throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is a binary", r.file,
                               "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
