@@ -172,6 +172,16 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
              certainty_footer(arch, style));
 }
 
+/// Files that the answer is written to.
+void add_reports_to(CLI::App& sub, KernelArguments& arguments) {
+  add_output_to(sub, "--sarif", arguments.sarif,
+                "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
+  add_output_to(
+      sub, "--html", arguments.html,
+      "write a page to this file (or -): kernels, their lines of source with the wavefronts of each, and a "
+      "picture\nof each worst warp");
+}
+
 }  // namespace
 }  // namespace kernel_detail
 
@@ -226,12 +236,7 @@ void add_kernel(CLI::App& app, Common& common) {
       ->allow_extra_args(false);
   add_emit_toml_to(*sub, arguments->emit);
   add_format_to(*sub, arguments->format);
-  add_output_to(*sub, "--sarif", arguments->sarif,
-                "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
-  add_output_to(
-      *sub, "--html", arguments->html,
-      "write a page to this file (or -): kernels, their lines of source with the wavefronts of each, and a "
-      "picture\nof each worst warp");
+  kernel_detail::add_reports_to(*sub, *arguments);
   add_brief_to(*sub, common);
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
