@@ -192,9 +192,10 @@ std::string describe(KernelFix const& f, int indent, Style const& style) {
                                     "not known, or there is no cost model",
                                     f.accesses - f.left_out.size(), f.accesses);
   std::string const start = f.start == f.array ? "" : " from " + f.start + " on";
-  std::string text =
-      fmt::format("{:{}}fix of array {}{} for {}; wavefronts of a block, bytes from its start\n", "", indent,
-                  style.strong(printable(f.array)), printable(start), all);
+  std::string text = fmt::format(
+      "{:{}}fix of array {}{}{}{}\n", "", indent, style.strong(printable(f.array)), printable(start),
+      style.brief() && f.left_out.empty() ? "" : " for " + all,
+      style.brief() ? "; wavefronts of a block" : "; wavefronts of a block, bytes from its start");
   for (Fix const& fix : f.fixes) {
     std::string const lines = describe(fix, style);
     for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
