@@ -138,7 +138,7 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
   for (program::Block const& b : program.blocks)
     if (b.goes_on) throw FlowRefused{"indirect branches (brx.idx) are not executed"};
   decode();
-  place_symbols(kernel);
+  place_symbols();
   take_params();
 }
 
@@ -173,20 +173,12 @@ void FlowKernel::find_ends() {
     }
 }
 
-/// Shared arrays lie where H18 has them; where it does not, they follow each other, each at its alignment, dynamic shared memory last.
-void FlowKernel::place_symbols(ptx::Function const& kernel) {
+/// Shared arrays follow each other from 0x400 on, each at its alignment, dynamic shared memory last.
+void FlowKernel::place_symbols() {
   auto const align_of = [&](std::uint32_t i) { return std::max<std::uint64_t>(program.symbols[i].align, 1); };
-  if (ptx::place_arrays(module, kernel, shared_start, program).empty()) {
-    addresses.resize(program.symbols.size());
-    shared_end = shared_start;
-    for (std::uint32_t i = 0; i < program.symbols.size(); ++i)
-      if ((addresses[i] = program.symbols[i].placed))
-        shared_end = std::max(shared_end, *addresses[i] + program.symbols[i].bytes);
-  } else {
-    program::PlacedArrays arrays = program::place_shared(program.symbols, shared_start, align_of);
-    addresses = std::move(arrays.addresses);
-    shared_end = arrays.end;
-  }
+  program::PlacedArrays arrays = program::place_shared(program.symbols, shared_start, align_of);
+  addresses = std::move(arrays.addresses);
+  shared_end = arrays.end;
   std::uint64_t local = local_start;
   for (std::uint32_t i = 0; i < program.symbols.size(); ++i) {
     program::Variable const& v = program.symbols[i];

@@ -3,11 +3,9 @@
 
 #include "names.hpp"
 
-#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/program/opcode.hpp>
 #include <swizproof/program/program.hpp>
-#include <swizproof/ptx/arrays.hpp>
 
 #include <map>
 #include <optional>
@@ -65,9 +63,9 @@ struct Decoded : program::Opcode {
 };
 
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
-inline constexpr std::uint64_t shared_start = sm_90.code.value().reserved_shared,
-                               shared_limit = std::uint64_t{1} << 24, local_start = std::uint64_t{1} << 36,
-                               local_limit = std::uint64_t{1} << 37, tensor_start = std::uint64_t{1} << 38;
+inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
+                               local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,
+                               tensor_start = std::uint64_t{1} << 38;
 inline constexpr unsigned array_shift = 40;
 
 /// An execution that is not modelled: the answer is unknown.
@@ -125,7 +123,7 @@ struct FlowKernel {
  private:
   void decode();
   void find_ends();
-  void place_symbols(ptx::Function const& kernel);
+  void place_symbols();
   void take_params();
 };
 

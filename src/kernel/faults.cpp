@@ -76,6 +76,7 @@ struct SharedSum {
   std::uint64_t last = 0;   ///< of the counters, at most; 2^32 if it may wrap
   std::uint64_t most = 0;   ///< of the rest but the array's address; ~0: not known
   bool on_array = false;    ///< the array's address is a summand
+  std::uint64_t base = 0;   ///< what is assumed of that address: its low bits
   bool others = false;      ///< the rest has more than it
   unsigned zeros = 32;      ///< of the rest, at least
 };
@@ -100,10 +101,10 @@ class FaultCheck {
     if (!aligned_) faults_.aligned = false;
     // One iteration is checked where all have one answer.
     auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
-    bool const steady =
-        (!bounded_ || (*least >= array_.first && *top + sum_.last + sum_.most + unit_ <= array_.bytes)) &&
-        std::all_of(sum_.counters.begin(), sum_.counters.end(),
-                    [&](SharedSum::Counter const& c) { return c.factor % unit_ == 0; });
+    bool const steady = (!bounded_ || (*least >= array_.first + sum_.base &&
+                                       *top + sum_.last + sum_.most + unit_ <= array_.bytes + sum_.base)) &&
+                        std::all_of(sum_.counters.begin(), sum_.counters.end(),
+                                    [&](SharedSum::Counter const& c) { return c.factor % unit_ == 0; });
     bool checked = false;
     for (std::uint64_t i = 0; i < sum_.cases && !(steady && checked) && (bounded_ || aligned_ || differ_);
          ++i)
@@ -114,6 +115,7 @@ class FaultCheck {
   /// Counters are followed where they may misalign the access, and all of them if the array's size is known.
   SharedSum find_sum() {
     SharedSum sum;
+    Lanes const base = address_of_array();
     for (auto const& [atom, factor] : now_.address.terms) {
       bool const follow = array_.bytes != 0 || factor % unit_ != 0;
       LanesByIteration const* const all = follow ? kernel_.iterations.of(now_.number, atom) : nullptr;
@@ -125,10 +127,8 @@ class FaultCheck {
       }
       sum.zeros = std::min(sum.zeros,
                            static_cast<unsigned>(std::countr_zero(factor)) + now_.warp.trailing_zeros(atom));
-      Leaf const* const l = kernel_.origins.leaf_at(atom);
-      if (l != nullptr && l->kind == Leaf::Kind::symbol && factor == 1 && l->extra == now_.symbol &&
-          !sum.on_array) {
-        sum.on_array = true;
+      if (!sum.on_array && base.terms == decltype(base.terms){{atom, factor}}) {
+        sum.on_array = true, sum.base = base.lane[0];
         continue;
       }
       sum.others = true;
@@ -137,6 +137,13 @@ class FaultCheck {
       sum.most = unknown ? ~std::uint64_t{0} : sum.most + factor * f;
     }
     return sum;
+  }
+
+  /// The address of the array under the assumptions; without summands if it is not known which array it is.
+  Lanes address_of_array() {
+    for (Id const id : kernel_.origins.arrays_of({now_.access.address}))
+      if (kernel_.origins.leaf_at(id)->extra == now_.symbol) return now_.warp.value(id, 32);
+    return {};
   }
 
   [[nodiscard]] bool lanes_differ() const {
@@ -148,10 +155,11 @@ class FaultCheck {
   [[nodiscard]] LaneStarts starts(std::uint64_t moved) const {
     LaneStarts out;
     for (unsigned l = 0; l < 32; ++l) {
-      std::uint64_t const at = out.bytes[l] = now_.address.lane[l] + moved & window;
+      std::uint64_t const behind = now_.address.lane[l] + moved & window;
+      std::uint64_t const at = out.bytes[l] = behind - sum_.base & window;
       if (bounded_ && (at < array_.first || at + sum_.most + unit_ > array_.bytes)) out.outside |= 1U << l;
       if (bounded_ && array_.end != 0 && at + unit_ > array_.end) out.beyond |= 1U << l;
-      if (at % unit_ != 0) out.odd |= 1U << l;
+      if (behind % unit_ != 0) out.odd |= 1U << l;
     }
     return out;
   }

@@ -102,7 +102,28 @@ std::string describe(std::span<ByteRange const> region) {
   return region.size() > most_ranges ? text + fmt::format(" and {} more", region.size() - most_ranges) : text;
 }
 
+namespace {
+
+/// The region and a line for each kind of fix: `rows of 33 elements of 4 bytes instead of 32`.
+std::string describe_briefly(Fix const& fix, Style const& style) {
+  std::string text =
+      fmt::format("{}: {} wavefronts, ideal {}\n", style.strong(describe(fix.region)), fix.before, fix.ideal);
+  if (fix.swizzle)
+    text += fmt::format("  swizzle {:>6}  {} of byte addresses: {}\n", fix.swizzle->after,
+                        in_source(fix.swizzle->swizzle), in_c(fix.swizzle->swizzle));
+  if (!fix.padding) return text;
+  PaddingFix const& rows = *fix.padding;
+  bool const from_0 = rows.has_one_start() && rows.starts.front() == 0;
+  return text + fmt::format("  padding {:>6}  rows of {} elements of {} bytes instead of {}{}\n", rows.after,
+                            (rows.pitch + rows.padding) / fix.element_bytes, fix.element_bytes,
+                            rows.pitch / fix.element_bytes,
+                            from_0 ? "" : ", counted from " + starts_of(rows));
+}
+
+}  // namespace
+
 std::string describe(Fix const& fix, Style const& style) {
+  if (style.brief() && (fix.swizzle || fix.padding)) return describe_briefly(fix, style);
   std::string text =
       fmt::format("{}: {} wavefronts, ideal {}\n", style.strong(describe(fix.region)), fix.before, fix.ideal);
   auto const line = [&](std::string_view what, std::uint64_t after, std::string const& how) {
@@ -110,7 +131,6 @@ std::string describe(Fix const& fix, Style const& style) {
   };
   if (fix.swizzle) line("swizzle", fix.swizzle->after, describe(*fix.swizzle, fix));
   if (fix.padding) line("padding", fix.padding->after, describe(*fix.padding, fix.element_bytes));
-  if (style.brief() && (fix.swizzle || fix.padding)) return text;
   if (!fix.swizzle)
     text += fmt::format("  {}searched: {}\n", fix.too_many ? "swizzles " : "no swizzle helps; ",
                         swizzles_searched(fix));

@@ -93,7 +93,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
   out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
   out["bounds_reason"] = text_or_null(a.bounds_reason);
-  if (a.on_bases) out["on_bases"] = true;
+  out["on_bases"] = a.on_bases;
   if (a.function) out["function"] = {{"parameter", a.function->parameter}, {"at_most", a.function->at_most}};
   return out;
 }
@@ -118,7 +118,7 @@ nlohmann::ordered_json to_json(KernelOperand const& o) {
   out["executed"] = o.executed;
   out["array"] = text_or_null(o.array);
   out["base"] = o.base ? Json(*o.base) : Json();
-  if (o.on_bases) out["on_bases"] = true;
+  out["on_bases"] = o.on_bases;
   if (!o.values.empty()) {
     out["values"] = Json::object();
     for (auto const& [what, value] : o.values) out["values"][what] = value;
@@ -192,9 +192,10 @@ std::string describe(KernelFix const& f, int indent, Style const& style) {
                                     "not known, or there is no cost model",
                                     f.accesses - f.left_out.size(), f.accesses);
   std::string const start = f.start == f.array ? "" : " from " + f.start + " on";
-  std::string text =
-      fmt::format("{:{}}fix of array {}{} for {}; wavefronts of a block, bytes from its start\n", "", indent,
-                  style.strong(printable(f.array)), printable(start), all);
+  std::string text = fmt::format(
+      "{:{}}fix of array {}{}{}{}\n", "", indent, style.strong(printable(f.array)), printable(start),
+      style.brief() && f.left_out.empty() ? "" : " for " + all,
+      style.brief() ? "; wavefronts of a block" : "; wavefronts of a block, bytes from its start");
   for (Fix const& fix : f.fixes) {
     std::string const lines = describe(fix, style);
     for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {

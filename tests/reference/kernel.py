@@ -254,7 +254,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
 def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=None):
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
-    words = ["kernel", path, "--json"] + (["--block", ",".join(map(str, block))] if block else []) + (["--kernel", pattern] if pattern else [])
+    words = ["kernel", path, "--json", "--base", "ptx"] + (["--block", ",".join(map(str, block))] if block else []) + (["--kernel", pattern] if pattern else [])
     code, document, complaint = ask(binary, words)
     try:
         answer = json.loads(document)

@@ -5,13 +5,14 @@ Each case is one instruction with one of its modes, on numbers of the lanes and 
 and a store to a word that ten bits of its result choose. All lanes are known, so `swizproof kernel` gives exactly the wavefronts that the
 model gives, in whole warps and partial ones. The last line has the numbers; exit code 1 if something differs.
 """
-import argparse
 import json
 import os
 import random
 import subprocess
 import sys
 import tempfile
+
+import asking
 
 EDGES = [0, 1, 2, 5, 7, 8, 15, 16, 23, 24, 30, 31, 32, 33, 63, 64, 100, 255, 256, 1000, 0x7FFFFF, 0x800000, 0xFFFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001,
          0xFFFFFF00, 0xFFFFFFFE, 0xFFFFFFFF]
@@ -175,11 +176,7 @@ def kernel(r, name, block, count):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--cases", type=int, default=200)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--binary", required=True)
-    given = p.parse_args()
+    given = asking.options_of(__doc__)
     r, done, different, forms = random.Random(given.seed), 0, 0, set()
     with tempfile.TemporaryDirectory() as folder:
         while done < given.cases:

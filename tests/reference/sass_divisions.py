@@ -6,7 +6,6 @@ not, with the instructions in every order that ptxas has, and in some that it ha
 another one, and the result is no quotient. What the instructions give, the interpreter computes; sass.py compares. Where nothing is changed, the
 interpreter's own quotients are checked, too. The last line has the numbers; exit code 1 if something differs.
 """
-import argparse
 import os
 import random
 import sys
@@ -18,6 +17,7 @@ except ImportError:
     print("sass_divisions.py: not run (numpy is not installed)")
     sys.exit(77)
 
+import asking
 import sass
 import sass_interpreter
 
@@ -115,11 +115,7 @@ def check_quotients(k, kind, arch, seed, tally):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--cases", type=int, default=200)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--binary", required=True)
-    given = p.parse_args()
+    given = asking.options_of(__doc__)
     draw, tally, checked, unknown = random.Random(given.seed), sass.Tally(), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for first in range(0, given.cases, 100):

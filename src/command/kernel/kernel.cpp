@@ -96,6 +96,9 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
   }
   std::vector<std::string> files;
   for (Result const& r : results) {
+    if (r.no_shape)
+      throw InputError::whole("an entry has the shape of the block, and this kernel needs one", r.name,
+                              "--block 32,8 gives it");
     if (!r.part.empty())
       throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is a binary", r.file,
                               "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
@@ -169,6 +172,16 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
              certainty_footer(arch, style));
 }
 
+/// Files that the answer is written to.
+void add_reports_to(CLI::App& sub, KernelArguments& arguments) {
+  add_output_to(sub, "--sarif", arguments.sarif,
+                "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
+  add_output_to(
+      sub, "--html", arguments.html,
+      "write a page to this file (or -): kernels, their lines of source with the wavefronts of each, and a "
+      "picture\nof each worst warp");
+}
+
 }  // namespace
 }  // namespace kernel_detail
 
@@ -223,12 +236,7 @@ void add_kernel(CLI::App& app, Common& common) {
       ->allow_extra_args(false);
   add_emit_toml_to(*sub, arguments->emit);
   add_format_to(*sub, arguments->format);
-  add_output_to(*sub, "--sarif", arguments->sarif,
-                "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
-  add_output_to(
-      *sub, "--html", arguments->html,
-      "write a page to this file (or -): kernels, their lines of source with the wavefronts of each, and a "
-      "picture\nof each worst warp");
+  kernel_detail::add_reports_to(*sub, *arguments);
   add_brief_to(*sub, common);
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;

@@ -28,6 +28,9 @@ std::array<std::uint32_t, 3> parse_block(std::string const& text) {
 LaunchBlocks::LaunchBlocks(std::vector<std::string> const& texts) {
   for (std::string const& text : texts) {
     std::size_t const equal = text.rfind('=');
+    if (equal == 0)
+      throw InputError::whole("there is no name before the shape", "--block " + text,
+                              "--block 32,8 is of all kernels, --block 'gemm.*=128' of some");
     if (equal != text.npos) {
       named_.push_back(
           {text, Pattern(text.substr(0, equal), "--block"), parse_block(text.substr(equal + 1))});

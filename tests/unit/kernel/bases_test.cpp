@@ -72,6 +72,19 @@ TEST(KernelBases, AMisalignedArrayIsShown) {
   EXPECT_EQ(second("128").aligned, true);
 }
 
+// 64 rows of 256 bytes, and a column of 2 bytes that the warp chooses: a base is assumed, since an element may lie across two words.
+TEST(KernelBases, BoundsCountFromTheDevicesBase) {
+  auto const column = [&](std::string const& bytes) {
+    return report_of("", ".shared .align 2 .b8 a[" + bytes +
+                             "];\nmov.u32 %r2, a; and.b32 %r3, %r1, 63; shl.b32 %r3, %r3, 8; shr.u32 %r4, "
+                             "%r1, 6; shl.b32 %r4, %r4, 1; add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r2;\n"
+                             "ld.shared.u16 %r5, [%r3];")
+        .accesses.at(0);
+  };
+  EXPECT_EQ(column("16132").in_bounds, true) << column("16132").bounds_reason;
+  EXPECT_NE(column("16131").in_bounds, true);
+}
+
 TEST(KernelBases, OtherArchitecturesAreNotMeasured) {
   Architecture const* const sm_100 = &architectures[8];
   ASSERT_EQ(sm_100->name, "sm_100");

@@ -168,7 +168,10 @@ std::set<std::string> of_an_architecture(std::set<std::string> others) {
 
 TEST(EvidenceLeaves, OfRegisters) { expect_unseen("h100-registers.json", of_an_architecture({"/seed"})); }
 
-TEST(EvidenceLeaves, OfBases) { expect_unseen("h100-bases.json", of_an_architecture({"/seed"})); }
+TEST(EvidenceLeaves, OfBases) {
+  for (const auto* record : {"h100-bases.json", "h200-bases.json"})
+    expect_unseen(record, of_an_architecture({"/seed"}));
+}
 TEST(EvidenceLeaves, OfBoxes) { expect_unseen("h100-boxes.json", of_an_architecture({"/seed"})); }
 
 // Cycles within what the cost model allows, and how much was measured again.
