@@ -222,7 +222,7 @@ fields = [
     ("desc", "major", evaluated(DESC), ",K", ",MN"),
     ("desc", "extent", evaluated(DESC), "(64,", "(128,"),
     # ACCESS
-    ("access", "instruction", checked("(32,32):(33,1)", "ld.shared.b32: row = lane, col = 0", "--element", "f32"), "ld.shared.b32", "st.shared.b8"),
+    ("access", "instruction", checked("(32,32):(33,1)", "ld.shared.b32: row = lane, col = 0", "--element", "f32"), "ld.shared.b32", "ld.shared.b64"),
     ("access", "row", checked("(32,32):(33,1)", "ld.shared.b32: row = lane, col = 0", "--element", "f32"), "row = lane", "row = lane/2"),
     ("access", "col", checked("(32,32):(33,1)", "ld.shared.b32: row = lane, col = 0", "--element", "f32"), "col = 0", "col = lane"),
     ("access", "for", checked("(32,32):(33,1)", "ld.shared.b32: row = lane, col = i for i in 0..31", "--element", "f32"), "0..31", "0..32"),

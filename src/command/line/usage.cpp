@@ -67,7 +67,7 @@ class Reading {
   /// "--option value" of the command line; the option alone if it has none there.
   [[nodiscard]] std::string with_value(std::string const& name) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
-      if (words_[i].starts_with(name + "=")) return words_[i];
+      if (words_[i].starts_with(name + "=")) return name + " " + words_[i].substr(name.size() + 1);
       if (words_[i] == name) return i + 1 < words_.size() ? name + " " + words_[i + 1] : name;
     }
     return name;

@@ -1142,8 +1142,7 @@ class Show(Answer):
 
 @record
 class Predict(Answer):
-    """What instructions cost. `wavefronts`, `ideal`, `excess` and `degree` are numbers for one row of 32 addresses; for
-    n rows they are NumPy arrays of n where the addresses were one, else lists; `predictions` has the rows."""
+    """What instructions cost: numbers for one row of 32 addresses, for n rows NumPy arrays of n, or lists if the addresses were no array."""
 
     predictions: List[Prediction]
     verdict: str
@@ -1163,13 +1162,11 @@ class Predict(Answer):
         return self._column("excess")
 
     @property
-    def degree(self) -> Any:
-        """The most distinct words in one bank, for each phase: shape (phases,) or (n, phases)."""
+    def degree(self) -> Any:  # the most distinct words in one bank, for each phase: (phases,) or (n, phases)
         return self._column("degree")
 
     def _column(self, name: str) -> Any:
-        values = [getattr(one, name) for one in self.predictions]
-        return self._shaped(values)
+        return self._shaped([getattr(one, name) for one in self.predictions])
 
 
 @record

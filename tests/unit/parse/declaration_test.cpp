@@ -219,7 +219,7 @@ TEST(Subscript, RefusesWhatItCannotAnswer) {
   EXPECT_EQ(of("x = a[0][1]; y = a[0][2];"), "unexpected text after the access");
   EXPECT_EQ(of("*(float3*)&a[0][0]"), "no instruction moves 12 bytes");
   EXPECT_EQ(of("*(char*)&a[0][0]"), "char has 1 bytes, which are no whole number of elements of 2 bytes");
-  EXPECT_EQ(of("ld.shared.b32: a[0][1]"), "ld.shared.b32 moves 4 bytes, and this has 2");
+  EXPECT_EQ(of("ld.shared.b8: a[0][1]"), "ld.shared.b8 moves 1 bytes, and this has 2");
   EXPECT_EQ(of("ld.shared.b16: a[0][1] = x"), "ld.shared.b16 loads, and this stores");
   EXPECT_EQ(of("if (lane < 4) ldmatrix.x4: a[0]"), "expected an element of a");
   EXPECT_EQ(of("ldmatrix.x1: a[lane] if lane < 8"),
