@@ -1,5 +1,6 @@
 // find_*() against plain loops that share nothing with it: every swizzle, every case, every byte.
 #include "generators/dumb_law.hpp"
+#include "generators/rounds.hpp"
 
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/find.hpp>
@@ -262,8 +263,9 @@ bool same(Map const& a, Map const& b) {
 
 TEST(FindProperties, EverySwizzleCostsWhatAPlainLoopSays) {
   Draw draw(3);
+  int const all = rounds(40);
   int searched = 0, refused = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < all; ++round) {
     Drawn const d = draw_problem(draw);
     std::string const what = text_of(d.problem.tile) + "  " + d.problem.accesses.back().name;
     bool const on_bytes = d.problem.on_bytes;
@@ -317,16 +319,16 @@ TEST(FindProperties, EverySwizzleCostsWhatAPlainLoopSays) {
   }
   for (char const* kind : {"negative stride", "offset", "inner swizzle", "columns", "below a byte",
                            "odd extent", "8- and 16-bit access", "less than an element"})
-    EXPECT_GE(draw.drawn[kind], 4) << kind;
-  EXPECT_GT(searched, 30);
-  EXPECT_GT(refused, 2);
+    EXPECT_GE(draw.drawn[kind], all / 10) << kind;
+  EXPECT_GT(searched, 3 * all / 4);
+  EXPECT_GE(refused, 3 * all / 40);
 }
 
 // The search and check() ask about the same bases: what one says, the other finds again.
 TEST(FindProperties, CheckAgreesWithEveryAnswer) {
   Draw draw(5);
   int compared = 0;
-  for (int round = 0; round < 90; ++round) {
+  for (int round = 0; round < rounds(90); ++round) {
     Drawn const d = draw_problem(draw);
     SwizzleSearch const found = find_swizzle(d.problem);
     if (found.best.empty()) continue;
@@ -342,7 +344,7 @@ TEST(FindProperties, CheckAgreesWithEveryAnswer) {
       EXPECT_EQ(verdict->cost()->total, c.cost.totals[i]) << text_of(map) << "  " << verdict->access;
     }
   }
-  EXPECT_GT(compared, 60);
+  EXPECT_GT(compared, rounds(60));
 }
 
 TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
@@ -395,7 +397,7 @@ TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
 TEST(FindProperties, NoLinearMapBeatsTheBestXorMap) {
   Draw draw(13);
   int compared = 0;
-  for (int round = 0; round < 40 && compared < 8; ++round) {
+  for (int round = 0; round < rounds(50) && compared < rounds(10); ++round) {
     Drawn d = draw_problem(draw);
     for (Asks& asks : d.asks)
       if (asks.instruction.bytes < 16) asks.instruction = {Operation::st_shared, 16};
@@ -442,7 +444,7 @@ TEST(FindProperties, NoLinearMapBeatsTheBestXorMap) {
       EXPECT_EQ(verdict->cost()->total, found.best.cost.totals[i]) << text_of(map);
     }
   }
-  EXPECT_GE(compared, 8);
+  EXPECT_GE(compared, rounds(10));
 }
 
 }  // namespace
