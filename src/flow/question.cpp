@@ -427,16 +427,21 @@ class Launched {
   /// An element that two blocks write is a race.
   bool once(Written const& w, flow_detail::BlockRun const& block,
             std::array<std::uint32_t, 3> const& number) {
-    auto const [at, fresh] = by_block_.try_emplace(
-        w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->writer.line});
+    Cell::Access const writer = block.global().find(address_of(w, block))->writer;
+    bool const atomic = writer.atomic != 0;
+    auto const [at, fresh] = by_block_.try_emplace(w, Writer{number, number_of_block_, writer.line, atomic});
     if (fresh) return true;
     auto const& other = at->second.number;
     std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
                                          kernel_.arrays[w.array].element(w.element), other[0], other[1],
                                          other[2], number[0], number[1], number[2]);
-    std::uint32_t const line = block.global().find(address_of(w, block))->writer.line;
-    if (clustered(text, line)) return false;
-    FlowFault fault{text, number, {kernel_.line(line)}, FlowFaultKind::race};
+    if (clustered(text, writer.line)) return false;
+    if (atomic && at->second.atomic) {
+      report_.reason = text + ", both times by an atomic: sums over blocks are not followed";
+      report_.at = kernel_.line(writer.line);
+      return false;
+    }
+    FlowFault fault{text, number, {kernel_.line(writer.line)}, FlowFaultKind::race};
     report_.fault = std::move(fault);
     report_.verdict = FlowVerdict::refuted;
     return false;
@@ -645,6 +650,7 @@ class Launched {
     std::array<std::uint32_t, 3> number{};
     std::uint32_t count = 0;  ///< of the blocks up to it
     std::uint32_t line = 0;
+    bool atomic = false;
   };
   static constexpr std::uint32_t several = ~0U;
   std::map<Written, Writer> by_block_{};
