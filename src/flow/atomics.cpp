@@ -48,7 +48,7 @@ std::uint32_t AtomicKinds::of(std::string_view op, program::Type type, Word cons
   return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
 }
 
-/// What memory holds after an operation. The sum of floating-point numbers has no order, as other sums have none.
+/// The value that memory holds after an operation. The sum of floating-point numbers has no order, as other sums have none.
 Word BlockRun::after_atomic(Now const& now, std::string_view op, Word const& old, Word const& b,
                             Word const& c) {
   program::Type const type = now.decoded.type;

@@ -94,6 +94,8 @@ Word BlockRun::element_byte(Now const& now, std::uint64_t address) {
   std::uint32_t const id = kernel_.array_of(address);
   unsigned const each = kernel_.arrays[id].bits / 8;
   std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
+  std::vector<std::uint64_t> const& values = kernel_.arrays[id].values;
+  if (!values.empty()) return plain(values[at / each] >> 8 * (at % each) & 0xff);
   Word out;
   out.part[0] = names_.element(id, at / each, now.index) * 8 + static_cast<std::uint32_t>(at % each);
   out.named = 1;

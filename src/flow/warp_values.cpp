@@ -189,13 +189,17 @@ void BlockRun::convert(Now const& now) {
       // The first of two sources becomes the upper half.
       bool const split = from.count == 1 && to.count == 2;
       Word const& source = split ? args[1 - part] : args[0];
-      Name const name =
-          names_.whole(source, split ? 0 : part * from.bytes, from.bytes, from.format, now.index, from.sign);
+      unsigned const at = split ? 0 : part * from.bytes;
+      std::uint64_t const low = source.number >> 8 * at & low_bits(8 * from.bytes);
+      bool const whole_number = source.named == 0 && from.format == Format::integer && from.sign == 'u';
+      double const value =
+          whole_number ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
+      Name const name = whole_number
+                            ? names_.number(value, to.format, to.bytes)
+                            : names_.whole(source, at, from.bytes, from.format, now.index, from.sign);
       std::uint64_t bits = 0;
-      bool const known = source.named == 0 && to.format != Format::integer &&
-                         bits_of_value(value_of_bits(source.number >> (split ? 0 : 8 * part * from.bytes),
-                                                     from.format, from.bytes),
-                                       to.format, bits);
+      bool const known =
+          source.named == 0 && to.format != Format::integer && bits_of_value(value, to.format, bits);
       place(result, part * to.bytes,
             known ? plain(bits) : names_.word(names_.converted(name, to.format, to.bytes, now.index)),
             to.bytes);
