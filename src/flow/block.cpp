@@ -314,6 +314,8 @@ bool BlockRun::dispatch(Now const& now) {
       return load(now), true;
     case Handler::store:
       return store(now), true;
+    case Handler::atomic:
+      return atomic(now), true;
     case Handler::copy_async:
       return copy_async(now), true;
     case Handler::commit:

@@ -1,6 +1,7 @@
 // One block of a kernel, executed: warps in one order, each from barrier to barrier.
 #pragma once
 
+#include "atomics.hpp"
 #include "barriers.hpp"
 #include "flags.hpp"
 #include "kernel.hpp"
@@ -8,6 +9,7 @@
 #include "paths.hpp"
 #include "proxies.hpp"
 #include "races.hpp"
+#include "words.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
 
@@ -17,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -29,6 +32,10 @@ struct WarpOrder {
   std::vector<unsigned> warps{};
   bool eager = false;
 };
+
+/// The sum of two registers of floating-point numbers, as an atomic makes it. One that is not exact keeps its name.
+[[nodiscard]] Word sum_of_reals(Names& names, Decoded const& d, std::uint32_t line, Word const& a,
+                                Word const& b);
 
 class BlockRun {
  public:
@@ -149,8 +156,6 @@ class BlockRun {
   void steps(Now const& now);
   Word apply(program::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
   Word named_step(program::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
-  bool moved_bytes(program::Step const& s, Word const& a, Word const& b, Word& out) const;
-  bool sum_of_names(program::Step const& s, Word const& a, Word const& b, std::uint32_t line, Word& out);
   Word unknown(std::uint32_t line, unsigned width, std::initializer_list<Word const*> from);
   [[nodiscard]] std::uint64_t special(std::uint32_t which, Warp const& warp, unsigned lane,
                                       std::uint32_t line);
@@ -166,20 +171,29 @@ class BlockRun {
   void load(Now const& now);
   void store(Now const& now);
   std::uint64_t param_address(Now const& now, ptx::Operand const& where, unsigned lane);
-  [[nodiscard]] std::string without_value() const;
   Word read_param(Now const& now, std::uint64_t address, unsigned bytes);
   void copy_async(Now const& now);
   void wait(Now const& now);
   void matrices(Now const& now, bool load);
   program::Space space_at(Now const& now, program::Space space, std::uint64_t address) const;
   Word read(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane);
+  template <class Fn>
+  Word held_bytes(Now const& now, unsigned bytes, Fn const& cell);
   Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane);
+  Word update(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes, Toucher const& by);
   Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane);
   Word element_byte(Now const& now, std::uint64_t address);
   void write(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
              Word const& value, std::uint32_t group = 0);
   void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                     unsigned lane, char const* verb) const;
+
+  // atomics.cpp: atom and red
+  void atomic(Now const& now);
+  Word atomic_lane(Now const& now, program::Space space, std::uint64_t at, unsigned lane, Word const& b,
+                   Word const& c);
+  [[nodiscard]] Word after_atomic(Now const& now, std::string_view op, Word const& old, Word const& b,
+                                  Word const& c);
 
   // bulk_copy.cpp: bulk copies
   void bulk_copy(Now const& now);
@@ -217,15 +231,12 @@ class BlockRun {
   // warp_values.cpp: values of the warp
   void real(Now const& now);
   void compare(Now const& now);
-  Name real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes);
   void convert(Now const& now);
   void mma(Now const& now);
   void shuffle(Now const& now);
   void vote(Now const& now);
   void elect(Now const& now);
   void movmatrix(Now const& now);
-  [[nodiscard]] Word bytes_of(Word const& w, unsigned from, unsigned bytes) const;
-  static void place(Word& into, unsigned at, Word const& value, unsigned bytes);
   void need_whole_warp(Now const& now) const;
 
   FlowKernel const& kernel_;
@@ -245,6 +256,7 @@ class BlockRun {
   ClusterBarrier cluster_;
   Mbarriers mbarriers_;
   Flags flags_;
+  AtomicKinds atomic_kinds_{};
   std::vector<std::vector<std::uint32_t>>
       bulk_groups_{};  ///< of each thread: its clock of stores at each commit
   std::set<std::string> left_out_{}, assumed_{};

@@ -2,10 +2,13 @@
 
 namespace swizproof::flow_detail {
 
-void Flags::fence(unsigned thread, Clocks& clocks) {
+bool Flags::fence(unsigned thread, Clocks& clocks) {
   for (Clocks::Moments const& moments : acquired_[thread]) clocks.take(moments, thread);
   acquired_[thread].clear();
   fenced_[thread] = clocks.arrive(thread);
+  bool const decided = decided_by_order_[thread];
+  decided_by_order_[thread] = false;
+  return decided;
 }
 
 void Flags::give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, Clocks& clocks) {
@@ -16,17 +19,33 @@ void Flags::give(std::uint64_t address, unsigned bytes, unsigned thread, bool re
   // The later of the two has seen all that the other has.
   auto const& fence = fenced_[thread];
   bool const fence_is_later = fence && (!store.released || fence->own > store.released->own);
-  store.gives = fence_is_later ? fence : store.released;
+  store.gives.clear();
+  if (fence_is_later || store.released) store.gives.push_back(fence_is_later ? *fence : *store.released);
   stores_[address] = store;
 }
 
 void Flags::take(std::uint64_t address, unsigned thread, bool acquire, Clocks& clocks) {
   auto const at = stores_.find(address);
-  if (at == stores_.end() || !at->second.gives) return;
+  if (at == stores_.end() || at->second.gives.empty()) return;
   if (acquire)
-    clocks.take(clocks.merged({*at->second.gives}), thread);
+    clocks.take(clocks.merged(at->second.gives), thread);
   else
-    acquired_[thread].push_back(clocks.merged({*at->second.gives}));
+    acquired_[thread].push_back(clocks.merged(at->second.gives));
+}
+
+void Flags::update(std::uint64_t address, unsigned bytes, unsigned thread, Clocks& clocks) {
+  auto const at = stores_.find(address);
+  Store store = at == stores_.end() ? Store{} : at->second;
+  forget(address, bytes);
+  if (!store.gives.empty()) acquired_[thread].push_back(clocks.merged(store.gives));
+  for (Clocks::Arrival const& a : store.gives)
+    if (!clocks.ordered(a.thread, a.own, thread)) decided_by_order_[thread] = true;
+  if (store.thread != thread) store.thread = thread, store.released.reset();
+  if (auto const& fence = fenced_[thread]) {
+    std::erase_if(store.gives, [&](Clocks::Arrival const& a) { return a.thread == thread; });
+    store.gives.push_back(*fence);
+  }
+  if (!store.gives.empty()) stores_[address] = std::move(store);
 }
 
 void Flags::forget(std::uint64_t address, unsigned bytes) {

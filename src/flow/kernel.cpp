@@ -92,6 +92,7 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "ld" || op == "ldu") return Handler::load;
   if (op == "st" && !d.has("async") && !d.has("bulk")) return Handler::store;
   if (op == "cp") return async_handler(d);
+  if (op == "atom" || op == "red") return Handler::atomic;
   if (op == "bar" || op == "barrier") {
     if (d.has("cluster"))
       return d.has("arrive") || d.has("wait") ? Handler::cluster_barrier : Handler::refused;
@@ -123,8 +124,9 @@ Handler handler_of(program::Opcode const& d) {
 Decoded::Decoded(program::Opcode const& opcode)
     : Opcode(opcode),
       handler(handler_of(*this)),
-      strong((handler == Handler::load || handler == Handler::store) &&
-             (has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio"))) {}
+      strong(handler == Handler::atomic ||
+             ((handler == Handler::load || handler == Handler::store) &&
+              (has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio")))) {}
 
 FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given)
     : module(in_module),
@@ -224,6 +226,17 @@ void FlowKernel::take_params() {
       bytes[place.offset + i] = {true, static_cast<std::uint8_t>(number_of != 0 ? i : bits >> 8 * i),
                                  number_of};
   }
+}
+
+std::string FlowKernel::without_value() const {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    if (std::none_of(params[i].bytes.begin(), params[i].bytes.end(), std::mem_fn(&ParameterByte::given)))
+      all.push_back(fmt::format("#{}", i));
+  if (all.size() < 2) return {};
+  std::string const last = std::move(all.back());
+  all.pop_back();
+  return fmt::format("{} and {} have no value: ", fmt::join(all, ", "), last);
 }
 
 std::string FlowKernel::param_at(std::uint64_t address) const {

@@ -20,6 +20,7 @@ enum class Handler : std::uint8_t {
   nothing,  ///< no effect on values: fences, hints
   load,
   store,
+  atomic,  ///< atom, red
   copy_async,
   commit,
   wait,
@@ -59,7 +60,7 @@ struct Decoded : program::Opcode {
   explicit Decoded(program::Opcode const& opcode);
   Handler handler = Handler::refused;
   bool strong =
-      false;  ///< a load or store that races with weak ones alone: acquire, release, relaxed, volatile
+      false;  ///< an access that races with weak ones alone: acquire, release, relaxed, volatile, an atomic
 };
 
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
@@ -117,6 +118,8 @@ struct FlowKernel {
   }
   /// `#3+8` of an address in a parameter.
   [[nodiscard]] std::string param_at(std::uint64_t address) const;
+  /// `#0, #2 and #3 have no value: `, the parameters without one; empty if it is one alone.
+  [[nodiscard]] std::string without_value() const;
   /// `A[3][0]` of an address within an array.
   [[nodiscard]] std::string element_at(std::uint64_t address) const;
 

@@ -50,12 +50,13 @@ void BlockRun::check_bounds(Now const& now, Space space, std::uint64_t address, 
                       a.size() * (a.bits / 8)));
 }
 
-Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes,
-                            unsigned lane) {
+/// Bytes that cells hold; what no thread has written is not followed.
+template <class Fn>
+Word BlockRun::held_bytes(Now const& now, unsigned bytes, Fn const& cell) {
   Word out;
   Name last = 0, moved = 0;
   for (unsigned i = 0; i < bytes; ++i) {
-    Cell const* const c = from.read(address + i, toucher(now, lane));
+    Cell const* const c = cell(i);
     if (c != nullptr && c->part == 0) {
       out.number |= std::uint64_t{c->number} << 8 * i;
       continue;
@@ -69,11 +70,32 @@ Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, 
   return out;
 }
 
+Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes,
+                            unsigned lane) {
+  return held_bytes(now, bytes, [&](unsigned i) { return from.read(address + i, toucher(now, lane)); });
+}
+
+/// Bytes that an atomic finds. Its write follows, and finds the races.
+Word BlockRun::update(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
+                      Toucher const& by) {
+  Word out;
+  for (unsigned i = 0; i < bytes; ++i) {
+    bool const element = &memory == &global_ && memory.find(address + i) == nullptr;
+    place(out, i,
+          element ? element_byte(now, address + i)
+                  : held_bytes(now, 1, [&](unsigned) { return memory.update(address + i, by); }),
+          1);
+  }
+  return out;
+}
+
 /// A byte of an element that nothing has written.
 Word BlockRun::element_byte(Now const& now, std::uint64_t address) {
   std::uint32_t const id = kernel_.array_of(address);
   unsigned const each = kernel_.arrays[id].bits / 8;
   std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
+  std::vector<std::uint64_t> const& values = kernel_.arrays[id].values;
+  if (!values.empty()) return plain(values[at / each] >> 8 * (at % each) & 0xff);
   Word out;
   out.part[0] = names_.element(id, at / each, now.index) * 8 + static_cast<std::uint32_t>(at % each);
   out.named = 1;
@@ -128,19 +150,6 @@ std::uint64_t BlockRun::param_address(Now const& now, ptx::Operand const& where,
          where.parts[0].value;
 }
 
-/// `#0, #2 and #3 have no value: `, the parameters without one; empty if it is one alone.
-std::string BlockRun::without_value() const {
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < kernel_.params.size(); ++i)
-    if (std::none_of(kernel_.params[i].bytes.begin(), kernel_.params[i].bytes.end(),
-                     std::mem_fn(&FlowKernel::ParameterByte::given)))
-      all.push_back(fmt::format("#{}", i));
-  if (all.size() < 2) return {};
-  std::string const last = std::move(all.back());
-  all.pop_back();
-  return fmt::format("{} and {} have no value: ", fmt::join(all, ", "), last);
-}
-
 Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes) {
   Word out;
   auto const at = std::find_if(kernel_.params.rbegin(), kernel_.params.rend(),
@@ -161,7 +170,7 @@ Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes)
                               address - at->start + i),
           kernel_.function.params[number].name,
           fmt::format("{}--param {}=A:f16[128][64] for a pointer, --param {}=1024 for a number",
-                      without_value(), place, place));
+                      kernel_.without_value(), place, place));
     }
     if (byte.array == 0) {
       out.number |= std::uint64_t{byte.number} << 8 * i;

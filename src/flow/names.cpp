@@ -52,6 +52,22 @@ bool bits_of_value(double value, Format format, std::uint64_t& bits) {
   return found || (format == Format::integer && value == 0);
 }
 
+double value_of_element(FlowArray const& array, std::uint64_t index) {
+  std::uint64_t const bits = array.values[index];
+  return array.type[0] == 'u' ? static_cast<double>(bits)
+                              : value_of_bits(bits, format_of(array.type), array.bits / 8);
+}
+
+void wrap_coefficients(std::vector<FlowTerm>& terms, unsigned bytes) {
+  double const half = std::ldexp(1.0, static_cast<int>(8 * bytes) - 1);
+  for (FlowTerm& t : terms) {
+    if (t.coefficient < half && t.coefficient >= -half) continue;
+    t.coefficient = std::remainder(t.coefficient, 2 * half);
+    if (t.coefficient == half) t.coefficient = -half;
+  }
+  std::erase_if(terms, [](FlowTerm const& t) { return t.coefficient == 0; });
+}
+
 void sort_terms(std::vector<FlowTerm>& terms) {
   auto const earlier = [](FlowTerm const& x, FlowTerm const& y) { return before(x, y); };
   if (!std::is_sorted(terms.begin(), terms.end(), earlier)) std::sort(terms.begin(), terms.end(), earlier);
@@ -360,6 +376,16 @@ FlowSum Names::expand(Name n) const {
   }
   out.terms.resize(kept);
   std::erase_if(out.terms, [](FlowTerm const& t) { return t.coefficient == 0; });
+  NameNode const& whole = nodes_[n];
+  if (whole.format != Format::integer) return out;
+  constexpr double exact = 9007199254740992;  // 2^53
+  if (std::any_of(out.terms.begin(), out.terms.end(),
+                  [](FlowTerm const& t) { return std::abs(t.coefficient) >= exact; })) {
+    out.terms.clear();
+    out.refused = "a sum with a coefficient of more than 53 bits", out.line = whole.line;
+    return out;
+  }
+  wrap_coefficients(out.terms, whole.bytes);
   return out;
 }
 

@@ -74,6 +74,10 @@ struct FlowTerm {
     if (x.factors[i] != y.factors[i]) return x.factors[i] < y.factors[i];
   return false;
 }
+/// The number that an element is, of an array whose numbers are given.
+[[nodiscard]] double value_of_element(FlowArray const& array, std::uint64_t index);
+/// Coefficients of a sum of integers, which is one modulo 2^(8 * bytes); terms with 0 are left out.
+void wrap_coefficients(std::vector<FlowTerm>& terms, unsigned bytes);
 /// Sorts terms; most sums are sorted already.
 void sort_terms(std::vector<FlowTerm>& terms);
 

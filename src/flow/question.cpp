@@ -9,56 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_map>
 
 namespace swizproof {
-
-std::uint64_t FlowArray::size() const {
-  std::uint64_t n = 1;
-  for (std::uint64_t const e : extents) n *= e;
-  return n;
-}
-
-std::string FlowArray::element(std::uint64_t index) const {
-  std::string out;
-  for (std::size_t i = extents.size(); i-- > 0; index /= extents[i])
-    out = fmt::format("[{}]", index % extents[i]) + out;
-  return name + out;
-}
-
-std::optional<FlowPlace> flow_place(ptx::Function const& kernel, std::string_view key) {
-  FlowPlace place;
-  std::size_t const plus = key.find('+');
-  if (plus != key.npos) {
-    char const* const end = key.data() + key.size();
-    auto const [stop, error] = std::from_chars(key.data() + plus + 1, end, place.offset);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    place.part = true;
-  }
-  std::optional<std::size_t> const param = parameter_of(kernel, key.substr(0, plus));
-  if (!param) return std::nullopt;
-  place.param = *param;
-  return place;
-}
-
-std::uint64_t flow_bytes(ptx::Function const& kernel, FlowPlace const& place, FlowParam const& value) {
-  constexpr std::uint64_t pointer = 8, tensor_map = 128, integer = 4;
-  if (FlowArray const* const array = std::get_if<FlowArray>(&value))
-    return !array->box.empty() ? tensor_map : !array->extents.empty() ? pointer : array->bits / 8;
-  FlowValue const& number = std::get<FlowValue>(value);
-  if (ElementType const* const type = element_type(number.type)) return type->bits / 8;
-  return place.part ? integer : kernel.params[place.param].bytes;
-}
-
-std::optional<std::uint64_t> flow_bits(double value, std::string_view type) {
-  std::uint64_t bits = 0;
-  flow_detail::Format const format = flow_detail::format_of(type);
-  if (format == flow_detail::Format::integer || !flow_detail::bits_of_value(value, format, bits))
-    return std::nullopt;
-  return bits;
-}
 
 namespace {
 
@@ -130,8 +84,14 @@ class Target {
                        values_.begin() + static_cast<std::ptrdiff_t>(place * e_.indices.size()));
     each_value(e_, true, values, [&](IndexValues const& v) {
       FlowTerm t;
-      for (std::size_t f = 0; f < factors_.size(); ++f)
-        t.factors[f] = names.canonical(factors_[f], index(e_.factors[f], factors_[f], v));
+      for (std::size_t f = 0; f < factors_.size(); ++f) {
+        FlowArray const& a = kernel_.arrays[factors_[f]];
+        std::uint64_t const at = index(e_.factors[f], factors_[f], v);
+        if (a.values.empty())
+          t.factors[f] = names.canonical(factors_[f], at);
+        else
+          t.coefficient *= flow_detail::value_of_element(a, at);
+      }
       std::sort(t.factors.begin(), t.factors.end());
       terms.push_back(t);
     });
@@ -139,10 +99,14 @@ class Target {
     std::size_t kept = 0;
     for (FlowTerm const& t : terms)
       if (kept != 0 && terms[kept - 1].factors == t.factors)
-        terms[kept - 1].coefficient += 1;
+        terms[kept - 1].coefficient += t.coefficient;
       else
         terms[kept++] = t;
     terms.resize(kept);
+    FlowArray const& a = kernel_.arrays[id_];
+    std::erase_if(terms, [](FlowTerm const& t) { return t.coefficient == 0; });
+    if (flow_detail::format_of(a.type) == flow_detail::Format::integer)
+      flow_detail::wrap_coefficients(terms, a.bits / 8);
     return terms;
   }
 
@@ -427,16 +391,21 @@ class Launched {
   /// An element that two blocks write is a race.
   bool once(Written const& w, flow_detail::BlockRun const& block,
             std::array<std::uint32_t, 3> const& number) {
-    auto const [at, fresh] = by_block_.try_emplace(
-        w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->writer.line});
+    Cell::Access const writer = block.global().find(address_of(w, block))->writer;
+    bool const atomic = writer.atomic != 0;
+    auto const [at, fresh] = by_block_.try_emplace(w, Writer{number, number_of_block_, writer.line, atomic});
     if (fresh) return true;
     auto const& other = at->second.number;
     std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
                                          kernel_.arrays[w.array].element(w.element), other[0], other[1],
                                          other[2], number[0], number[1], number[2]);
-    std::uint32_t const line = block.global().find(address_of(w, block))->writer.line;
-    if (clustered(text, line)) return false;
-    FlowFault fault{text, number, {kernel_.line(line)}, FlowFaultKind::race};
+    if (clustered(text, writer.line)) return false;
+    if (atomic && at->second.atomic) {
+      report_.reason = text + ", both times by an atomic: sums over blocks are not followed";
+      report_.at = kernel_.line(writer.line);
+      return false;
+    }
+    FlowFault fault{text, number, {kernel_.line(writer.line)}, FlowFaultKind::race};
     report_.fault = std::move(fault);
     report_.verdict = FlowVerdict::refuted;
     return false;
@@ -456,7 +425,9 @@ class Launched {
     std::uint32_t line = ~0U;
     for (unsigned i = 0; i < a.bits / 8; ++i) {
       Cell const* const c = block.global().find(at + i);
-      if (c == nullptr) {  // the part that is not written stays what it was
+      if (c == nullptr && !a.values.empty()) {
+        word.number |= a.values[w.element] & std::uint64_t{0xff} << 8 * i;
+      } else if (c == nullptr) {  // the part that is not written stays what it was
         word.part[i] = names.element(w.array, w.element, line) * 8 + i;
       } else {
         word.part[i] = c->part, word.number |= std::uint64_t{c->number} << 8 * i, line = c->writer.line;
@@ -645,6 +616,7 @@ class Launched {
     std::array<std::uint32_t, 3> number{};
     std::uint32_t count = 0;  ///< of the blocks up to it
     std::uint32_t line = 0;
+    bool atomic = false;
   };
   static constexpr std::uint32_t several = ~0U;
   std::map<Written, Writer> by_block_{};

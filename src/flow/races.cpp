@@ -36,7 +36,8 @@ Cell::Access Bytes::access(Toucher const& by) const {
           by.execution,
           by.group,
           static_cast<std::uint16_t>(by.doer()),
-          by.strong};
+          by.strong,
+          by.atomic};
 }
 
 void Bytes::note(std::vector<Cell::Access>& accesses, Cell::Access const& last) {
@@ -95,6 +96,7 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
                          bool same) {
   if (w.group != 0) return check_copy(w, address, by, verb);
   if (ordered(w, by)) return;
+  if (w.atomic != 0 && w.atomic == by.atomic) return;
   if (w.strong && by.strong)
     return faults_.doubt(
         fmt::format("{} {} {}, and the order decides if it is before or behind what {} writes",
@@ -133,23 +135,35 @@ Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
   if (c.mbarrier) refuse_mbarrier(address, by, "reads");
   if (!c.written) {
     note(c.readers, access(by));
-    if (faults_.would_keep(FlowFaultKind::uninitialised, false))
-      faults_.add({FlowFaultKind::uninitialised,
-                   fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier "
-                               "behind it",
-                               units_.who(by.doer()), place_(address)),
-                   touch(by),
-                   {},
-                   isa::races,
-                   {},
-                   {},
-                   false});
+    uninitialised(address, by);
     return nullptr;
   }
   check_writer(c.writer, address, by, "reads", false);
   for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", false);
   note(c.readers, access(by));
   return &c;
+}
+
+Cell const* Bytes::update(std::uint64_t address, Toucher const& by) {
+  Cell const& c = cell(address);
+  if (c.mbarrier) refuse_mbarrier(address, by, "changes");
+  if (c.written) return &c;
+  uninitialised(address, by);
+  return nullptr;
+}
+
+void Bytes::uninitialised(std::uint64_t address, Toucher const& by) {
+  if (faults_.would_keep(FlowFaultKind::uninitialised, false))
+    faults_.add({FlowFaultKind::uninitialised,
+                 fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier "
+                             "behind it",
+                             units_.who(by.doer()), place_(address)),
+                 touch(by),
+                 {},
+                 isa::races,
+                 {},
+                 {},
+                 false});
 }
 
 void Bytes::read_constant(std::uint64_t address, Toucher const& by) {
@@ -184,7 +198,10 @@ void Bytes::replace(Cell& c, std::uint64_t address, Toucher const& by, bool same
     for (Cell::Access const& w : past.equal) check_writer(w, address, by, "writes", true);
     for (Cell::Access const& r : past.readers) check_reader(r, address, by);
   }
-  c.others.push_back(c.writer);
+  if (by.atomic != 0)
+    note(c.others, c.writer);  // they are many; the last one of a thread is ordered behind its others
+  else
+    c.others.push_back(c.writer);
   for (Cell::Access const& w : c.others)
     if (ordered(w, by)) note(past.equal, w);
   std::erase_if(c.others, [&](Cell::Access const& w) { return ordered(w, by); });
@@ -213,8 +230,11 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
                        "ld.global without .nc",
                        {},
                        false};
-  bool const same = c.written && c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) &&
-                    units_.generic(c.writer.doer) && same_value(c, by, part, number);
+  bool const generic =
+      c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) && units_.generic(c.writer.doer);
+  bool const of_atomics = by.atomic != 0 || c.writer.atomic != 0;
+  bool const same =
+      c.written && generic && (of_atomics ? by.atomic == c.writer.atomic : same_value(c, by, part, number));
   if (c.writer.clock != 0) {  // also behind mbarrier.inval
     check_writer(c.writer, address, by, "writes", same);
     for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);

@@ -3,7 +3,8 @@
 // A race is two accesses to a byte by different threads, one of them a write, that happens-before (order.hpp) does not order (PTX ISA, Memory
 // Consistency Model, Data-races). Each write is remembered until a later write is ordered behind it, also one that wrote the same value. Two
 // writes of one value without order are a kind of their own, `same-value race`: the byte is the same in each order. Lanes of one
-// instruction that write one value are no race. Strong accesses (acquire, release, relaxed, volatile) of one byte race with weak ones alone.
+// instruction that write one value are no race. Strong accesses (acquire, release, relaxed, volatile, atomics) of one byte race with weak ones
+// alone; of two without order the order decides, unless they are atomics of one kind.
 #pragma once
 
 #include "faults.hpp"
@@ -51,6 +52,7 @@ struct Toucher {
   unsigned as = ~0U;        ///< a unit that does it for the thread, by the number of its clock
   std::uint32_t execution = 0;
   bool strong = false;
+  std::uint32_t atomic = 0;  ///< kind of an atomic: two of one kind have one result in each order; 0 is none
   [[nodiscard]] unsigned doer() const { return as == ~0U ? thread : as; }
 };
 
@@ -62,6 +64,7 @@ struct Cell {
     std::uint32_t group = 0;  ///< of cp.async: 1 + the group
     std::uint16_t doer = 0;
     bool strong = false;
+    std::uint32_t atomic = 0;
   };
   /// Accesses that `writer` is ordered behind, and a further write of its value has to be: writes of another value, writes of this one, reads.
   struct Past {
@@ -116,6 +119,8 @@ class Bytes {
   /// A byte that ld.global.nc reads: nothing may write it.
   void read_constant(std::uint64_t address, Toucher const& by);
   void write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number);
+  /// The cell that an atomic changes: nothing if no thread has written it, which is a fault. write() follows, and finds races.
+  Cell const* update(std::uint64_t address, Toucher const& by);
   /// Bytes become those of an mbarrier (mbarrier.init), or memory again (mbarrier.inval): both write them.
   void write_mbarrier(std::uint64_t address, Toucher const& by, bool live);
   /// Calls fn(address, cell) for all that was written, or read before it was.
@@ -146,6 +151,7 @@ class Bytes {
   void replace(Cell& c, std::uint64_t address, Toucher const& by, bool same);
   void race(FlowFaultKind kind, Cell::Access const& first, Toucher const& by, std::uint64_t address,
             char const* verb, char const* verb_of_first);
+  void uninitialised(std::uint64_t address, Toucher const& by);
   void refuse_mbarrier(std::uint64_t address, Toucher const& by, char const* verb) const;
 
   [[nodiscard]] bool same_value(Cell const& c, Toucher const& by, std::uint32_t part,

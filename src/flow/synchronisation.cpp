@@ -143,7 +143,10 @@ void BlockRun::mbarrier_fence(Now const& now) {
 /// fence and membar.
 void BlockRun::memory_fence(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane)) flags_.fence(thread(now.warp, lane), clocks_);
+    if (takes_part(now.mask, lane) && flags_.fence(thread(now.warp, lane), clocks_))
+      faults_.doubt(fmt::format("thread {} may follow what other threads release by atomics, or not",
+                                thread(now.warp, lane)),
+                    now.index);
 }
 
 // ----------------------------------------------------------------------------------------- mbarriers

@@ -49,27 +49,20 @@ Packed packed_of(std::string_view type) {
   return p;
 }
 
+/// The name of what an operation makes of floating-point numbers.
+Name real_name(Names& names, std::string_view op, std::array<Name, 3> const& args, Format format,
+               unsigned bytes, std::uint32_t line) {
+  auto const minus = [&](Name n) {
+    return names.product(names.number(-1, format, bytes), n, format, bytes, line);
+  };
+  if (op == "neg") return minus(args[0]);
+  if (op == "add") return names.sum(args[0], args[1], format, bytes, line);
+  if (op == "sub") return names.sum(args[0], minus(args[1]), format, bytes, line);
+  Name const product = names.product(args[0], args[1], format, bytes, line);
+  return op == "mul" ? product : names.sum(args[2], product, format, bytes, line);
+}
+
 }  // namespace
-
-Word BlockRun::bytes_of(Word const& w, unsigned from, unsigned bytes) const {
-  Word out;
-  for (unsigned i = 0; i < bytes; ++i) {
-    if ((w.named >> (from + i) & 1) != 0)
-      out.part[i] = w.part[from + i], out.named = static_cast<std::uint8_t>(out.named | 1U << i);
-    else
-      out.number |= (w.number >> 8 * (from + i) & 0xff) << 8 * i;
-  }
-  return out;
-}
-
-void BlockRun::place(Word& into, unsigned at, Word const& value, unsigned bytes) {
-  for (unsigned i = 0; i < bytes; ++i) {
-    if ((value.named >> i & 1) != 0)
-      into.part[at + i] = value.part[i], into.named = static_cast<std::uint8_t>(into.named | 1U << (at + i));
-    else
-      into.number |= (value.number >> 8 * i & 0xff) << 8 * (at + i);
-  }
-}
 
 void BlockRun::need_whole_warp(Now const& now) const {
   if (now.mask != ~0U)
@@ -80,18 +73,6 @@ void BlockRun::need_whole_warp(Now const& now) const {
 }
 
 // -------------------------------------------------------------------------------------- arithmetic
-
-Name BlockRun::real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes) {
-  std::string_view const op = now.decoded.parts[0];
-  auto const minus = [&](Name n) {
-    return names_.product(names_.number(-1, format, bytes), n, format, bytes, now.index);
-  };
-  if (op == "neg") return minus(args[0]);
-  if (op == "add") return names_.sum(args[0], args[1], format, bytes, now.index);
-  if (op == "sub") return names_.sum(args[0], minus(args[1]), format, bytes, now.index);
-  Name const product = names_.product(args[0], args[1], format, bytes, now.index);
-  return op == "mul" ? product : names_.sum(args[2], product, format, bytes, now.index);
-}
 
 /// add, sub, mul, fma and neg of floating-point numbers; those without names are computed.
 void BlockRun::real(Now const& now) {
@@ -119,7 +100,7 @@ void BlockRun::real(Now const& now) {
         names[k] = names_.whole(args[k], part * type.bytes, type.bytes, type.format, now.index);
         values[k] = value_of_bits(args[k].number >> 8 * part * type.bytes, type.format, type.bytes);
       }
-      Name const name = real_name(now, names, type.format, type.bytes);
+      Name const name = real_name(names_, d.parts[0], names, type.format, type.bytes, now.index);
       std::string_view const op = d.parts[0];
       double const exact = op == "neg"   ? -values[0]
                            : op == "add" ? values[0] + values[1]
@@ -132,6 +113,25 @@ void BlockRun::real(Now const& now) {
     }
     put(now, now.in.operands[0], lane, result);
   }
+}
+
+Word sum_of_reals(Names& names, Decoded const& d, std::uint32_t line, Word const& a, Word const& b) {
+  Packed const type = packed_of(d.parts.back());
+  Word result;
+  for (unsigned part = 0; part < type.count; ++part) {
+    unsigned const at = part * type.bytes;
+    double const x = value_of_bits(a.number >> 8 * at, type.format, type.bytes),
+                 y = value_of_bits(b.number >> 8 * at, type.format, type.bytes), exact = x + y;
+    std::uint64_t bits = 0;
+    bool const known = (a.named | b.named) == 0 && exact - x == y && exact - y == x &&
+                       bits_of_value(exact, type.format, bits);
+    Name const sum =
+        known ? 0
+              : names.sum(names.whole(a, at, type.bytes, type.format, line),
+                          names.whole(b, at, type.bytes, type.format, line), type.format, type.bytes, line);
+    place(result, at, known ? plain(bits) : names.word(sum), type.bytes);
+  }
+  return result;
 }
 
 /// setp of floating-point numbers: those without names are compared, others make a value that is not followed.
@@ -189,13 +189,17 @@ void BlockRun::convert(Now const& now) {
       // The first of two sources becomes the upper half.
       bool const split = from.count == 1 && to.count == 2;
       Word const& source = split ? args[1 - part] : args[0];
-      Name const name =
-          names_.whole(source, split ? 0 : part * from.bytes, from.bytes, from.format, now.index, from.sign);
+      unsigned const at = split ? 0 : part * from.bytes;
+      std::uint64_t const low = source.number >> 8 * at & low_bits(8 * from.bytes);
+      bool const whole_number = source.named == 0 && from.format == Format::integer && from.sign == 'u';
+      double const value =
+          whole_number ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
+      Name const name = whole_number
+                            ? names_.number(value, to.format, to.bytes)
+                            : names_.whole(source, at, from.bytes, from.format, now.index, from.sign);
       std::uint64_t bits = 0;
-      bool const known = source.named == 0 && to.format != Format::integer &&
-                         bits_of_value(value_of_bits(source.number >> (split ? 0 : 8 * part * from.bytes),
-                                                     from.format, from.bytes),
-                                       to.format, bits);
+      bool const known =
+          source.named == 0 && to.format != Format::integer && bits_of_value(value, to.format, bits);
       place(result, part * to.bytes,
             known ? plain(bits) : names_.word(names_.converted(name, to.format, to.bytes, now.index)),
             to.bytes);
@@ -294,22 +298,24 @@ void BlockRun::shuffle(Now const& now) {
                                                 : program::Shuffle::idx;
   if (now.in.operands.size() > 4) check_members(now, now.in.operands[4]);
   Lanes out{};
+  std::uint32_t in_range = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     auto const b = static_cast<std::uint32_t>(number(now, now.in.operands[2], lane, "the lane"));
     auto const c = static_cast<std::uint32_t>(number(now, now.in.operands[3], lane, "the bounds"));
-    unsigned const from = program::shuffle_source(mode, lane, b, c);
+    std::optional<unsigned> const source = program::shuffle_in_range(mode, lane, b, c);
+    unsigned const from = source.value_or(lane);
+    if (source) in_range |= 1U << lane;
     if (!takes_part(now.mask, from))
       refuse(now.index,
              fmt::format("lane {} gets a value of lane {}, which does not execute it", lane, from));
     out[lane] = operand(now, now.in.operands[1], from, 32);
   }
   ptx::Operand const& to = now.in.operands[0];
-  Word const nothing;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     put(now, to, lane, out[lane]);
-    for (ptx::Operand const& p : to.parts) put(now, p, lane, unknown(now.index, 1, {}));
+    for (ptx::Operand const& p : to.parts) put(now, p, lane, plain(in_range >> lane & 1));
   }
 }
 

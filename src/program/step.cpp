@@ -2,7 +2,7 @@
 
 namespace swizproof::program {
 
-unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
+std::optional<unsigned> shuffle_in_range(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
   std::uint32_t const clamp = c & 31, segment = c >> 8 & 31, by = b & 31;
   std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;
   auto const signed_lane = static_cast<std::int32_t>(lane), signed_most = static_cast<std::int32_t>(most);
@@ -12,7 +12,12 @@ unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint3
   if (mode == Shuffle::bfly) j = static_cast<std::int32_t>(lane ^ by);
   if (mode == Shuffle::idx) j = static_cast<std::int32_t>(least | (by & ~segment));
   bool const in = mode == Shuffle::up ? j >= signed_most : j <= signed_most;
-  return in ? static_cast<unsigned>(j) & 31U : lane;
+  if (!in) return std::nullopt;
+  return static_cast<unsigned>(j) & 31U;
+}
+
+unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
+  return shuffle_in_range(mode, lane, b, c).value_or(lane);
 }
 
 std::optional<std::uint64_t> special_of(std::uint32_t which, ThreadOfLaunch const& at) {

@@ -89,8 +89,14 @@ std::string_view refuted_by(FlowReport const& r) {
 
 std::string domain_text(FlowReport const& r, FlowLaunch const& launch) {
   auto const& grid = launch.grid;
-  std::string out = fmt::format("of this launch, {} of its {} blocks, for all data and ", r.blocks,
-                                std::uint64_t{grid[0]} * grid[1] * grid[2]);
+  std::vector<std::string> given;
+  for (auto const& [key, value] : launch.params)
+    if (auto const* const a = std::get_if<FlowArray>(&value); a != nullptr && !a->values.empty())
+      given.push_back(a->name);
+  std::string out =
+      fmt::format("of this launch, {} of its {} blocks, for all data{} and ", r.blocks,
+                  std::uint64_t{grid[0]} * grid[1] * grid[2],
+                  given.empty() ? "" : fmt::format(" but the given {}", fmt::join(given, ", ")));
   out += r.left_out.empty() ? "every order of the warps"
                             : fmt::format("every order of the warps as far as checked; not checked: {}",
                                           fmt::join(r.left_out, "; "));

@@ -33,6 +33,8 @@ struct FlowArray {
   /// A parameter that is a tensor map (CUtensorMap) has these: the box that one copy moves, in the order of the extents; and its swizzle.
   std::vector<std::uint32_t> box{};
   TmaMode mode = TmaMode::none;
+  /// Bits of each element before the launch, where they are given; empty: the elements are any data.
+  std::vector<std::uint64_t> values{};
 
   /// Elements of the array; 1 of a number.
   [[nodiscard]] std::uint64_t size() const;

@@ -37,6 +37,10 @@ namespace swizproof::program {
 /// Lane whose value a lane gets by shfl with operands b and c; itself, if it is out of bounds. [PTX ISA 9.1: shfl.sync]
 /// `shuffle_source(Shuffle::down, 3, 2, 31)` is 5. Checked by Kernel.AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue and tests/reference/kernel.py.
 [[nodiscard]] unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c);
+/// The lane that a shuffle names, where it is within the segment: the predicate of shfl is true [PTX ISA, shfl.sync]. Checked by
+/// tests/reference/flow_atomics.py.
+[[nodiscard]] std::optional<unsigned> shuffle_in_range(Shuffle mode, unsigned lane, std::uint32_t b,
+                                                       std::uint32_t c);
 
 /// A thread of a launch.
 struct ThreadOfLaunch {

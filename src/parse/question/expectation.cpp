@@ -4,6 +4,8 @@
 
 #include <swizproof/hardware/element.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cerrno>
@@ -14,7 +16,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 26;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 26, most_given = std::uint64_t{1} << 22;
 
 /// `[64][64] 128B` of a tensor map, behind `box`.
 void take_box(Scanner& in, FlowArray& a) {
@@ -47,6 +49,33 @@ void take_box(Scanner& in, FlowArray& a) {
     in.fail("the array's rows are no multiple of 16 bytes", 0, in.at());
 }
 
+std::optional<FlowValue> flow_number(std::string const& text, std::size_t from);
+
+/// `=zeros`, `=iota` or `=0,1,1,2` behind an array: its numbers before the launch.
+void take_values(Scanner& in, FlowArray& a) {
+  std::size_t const at = in.at();
+  std::string const all(in.rest());
+  std::uint64_t const size = a.size();
+  if (size > most_given) in.fail("an array whose numbers are given has at most 2^22 elements", 0, at);
+  std::size_t from = 0;
+  while (a.values.size() < size) {
+    std::size_t const comma = std::min(all.find(',', from), all.size());
+    std::string const item = all == "zeros"  ? "0"
+                             : all == "iota" ? std::to_string(a.values.size())
+                                             : all.substr(from, comma - from);
+    std::optional<FlowValue> const value = flow_number(item + ":" + a.type, 0);
+    if (!value) in.fail("expected zeros, iota, or a list of numbers", at, all.size(), "0=ids:i32[4]=0,1,1,2");
+    a.values.push_back(value->bits & low_bits(a.bits));
+    if (all == "zeros" || all == "iota") continue;
+    if ((comma == all.size()) != (a.values.size() == size))
+      in.fail(fmt::format("the array has {} elements, and the list {}", size,
+                          1 + std::count(all.begin(), all.end(), ',')),
+              at, all.size());
+    from = comma + 1;
+  }
+  in.back_to(at + all.size());
+}
+
 /// `A:f16[128][64]` behind the first `=` of a parameter.
 FlowArray flow_array(Scanner& in) {
   FlowArray a;
@@ -68,6 +97,7 @@ FlowArray flow_array(Scanner& in) {
       in.fail("an array has 1 to 2^26 elements", from, in.at() - from);
   }
   if (in.take_word("box")) take_box(in, a);
+  if (!a.extents.empty() && in.take("=")) take_values(in, a);
   if (!in.done())
     in.fail_here("expected the end of the parameter",
                  "0=A:f16[128][64], or of a tensor map 0=A:f16[128][64] box[64][64] 128B");

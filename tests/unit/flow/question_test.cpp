@@ -182,7 +182,10 @@ TEST(Provenance, RefusesWhatDependsOnData) {
                   "u32[64]", "u32[64]"}
                  .value(0)),
             "the address depends on data: a[0] + 1024");
-  EXPECT_EQ((Case{"red.shared.add.u32 [%r2], 1;\n"}.value(0)), "red.shared.add.u32 is not executed");
+  EXPECT_EQ((Case{"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r2], 1, "
+                  "[%r2+8];\n"}
+                 .value(0)),
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 is not executed");
   EXPECT_EQ((Case{"list: .branchtargets A, B; brx.idx %r1, list;\nA: mov.u32 %r2, %r2;\nB:\n"}.value(0)),
             "indirect branches (brx.idx) are not executed");
   EXPECT_EQ(

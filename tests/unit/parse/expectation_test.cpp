@@ -70,6 +70,22 @@ TEST(Expectation, ReadsParameters) {
     EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
 }
 
+TEST(Expectation, ReadsTheNumbersOfAnArray) {
+  auto const values = [](std::string const& text) {
+    return std::get<FlowArray>(parse_flow_param(text).second).values;
+  };
+  using Bits = std::vector<std::uint64_t>;
+  EXPECT_EQ(values("0=a:i16[2][2]=1,-1,0x10,3"), (Bits{1, 0xffff, 16, 3}));
+  EXPECT_EQ(values("0=a:f32[2]=1.5,-2"), (Bits{0x3fc00000, 0xc0000000}));
+  EXPECT_EQ(values("0=a:f16[3]=iota"), (Bits{0, 0x3c00, 0x4000}));
+  EXPECT_EQ(values("0=a:u64[3]=zeros"), (Bits{0, 0, 0}));
+  EXPECT_TRUE(values("0=a:u64[3]").empty());
+  for (std::string const& text :
+       {"0=a:i8[2]=1", "0=a:i8[2]=1,2,3", "0=a:i8[2]=1,", "0=a:i8[2]=", "0=a:i8[2]=1,128", "0=a:u8[2]=1,-1",
+        "0=a:u8[2]=1,x", "0=a:u8[257]=iota", "0=a:u8[4194305]=zeros", "0=a:u8=1", "0=a:f16[2]=1,0.1"})
+    EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
+}
+
 TEST(Expectation, ReadsNumbersOfATypeAndPartsOfAStructure) {
   auto const bits = [](std::string const& text) {
     return std::get<FlowValue>(parse_flow_param(text).second).bits;

@@ -1,0 +1,122 @@
+// Atomics: sums without an order, races with plain accesses, orders that decide; the predicate of a shuffle.
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+std::string const zero = only_first("$Z", "st.shared.u32 [%r2], 0;\n") + "bar.sync 0;\n",
+                  word = "ld.shared.u32 %r6, [%r2];\nst.global.u32 [%rd3], %r6;\n",
+                  element = "ld.global.u32 %r5, [%rd4];\n";
+
+Case of(std::string const& body, unsigned threads = 64) {
+  return Case{body, "u32[64]", "u32[64]", {}, threads};
+}
+
+TEST(Atomics, AreSumsWithoutAnOrder) {
+  Case c = of(zero + element + "red.shared.add.u32 [%r2], %r5;\nbar.sync 0;\n" + word);
+  c.expect = {"c[i] = sum(k) a[k] for k in 0..63 for i in 0..63"};
+  EXPECT_EQ(c.answer(), "proved");
+  c.expect = {"c[i] = sum(k) a[k] for k in 0..62 for i in 0..63"};
+  EXPECT_EQ(c.answer(), "wrong element");
+  Case real{only_first("$Z", "st.shared.u32 [%r2], 0;\n") + "bar.sync 0;\n" + load +
+                "atom.shared.add.f32 %f3, [%r2], %f1;\nbar.sync 0;\nld.shared.f32 %f2, [%r2];\n" + store,
+            "f32[64]",
+            "f32[64]",
+            {"c[i] = sum(k) a[k] for k in 0..63 for i in 0..63"}};
+  EXPECT_EQ(real.answer(), "proved");
+}
+
+TEST(Atomics, OfNumbersAreComputed) {
+  auto const value = [](std::string const& start, std::string const& op) {
+    return of(only_first("$Z", "st.shared.u32 [%r2], " + start + ";\n") + "bar.sync 0;\nred.shared." + op +
+                  ";\nbar.sync 0;\n" + word,
+              32)
+        .value(0);
+  };
+  EXPECT_EQ(value("7", "add.u32 [%r2], 2"), "c[0] = 71");
+  EXPECT_EQ(value("7", "min.u32 [%r2], -1"), "c[0] = 7");
+  EXPECT_EQ(value("7", "min.s32 [%r2], -1"), "c[0] = -1");
+  EXPECT_EQ(value("7", "max.u32 [%r2], %r1"), "c[0] = 31");
+  EXPECT_EQ(value("7", "inc.u32 [%r2], 9"), "c[0] = 9");  // 7 8 9 0 .. 9: 32 steps of a cycle of 10
+  EXPECT_EQ(value("7", "dec.u32 [%r2], 9"), "c[0] = 5");
+  EXPECT_EQ(value("7", "xor.b32 [%r2], %r1"), "c[0] = 7");
+  EXPECT_EQ(value("7", "or.b32 [%r2], 8"), "c[0] = 15");
+}
+
+TEST(Atomics, RaceWithPlainAccesses) {
+  std::string const red = "red.shared.add.u32 [%r2], 1;\n";
+  EXPECT_EQ(of(zero + red + red).kind(), "proved");
+  EXPECT_EQ(of(zero + red + word).kind(), "race");
+  EXPECT_EQ(of(zero + red + "st.shared.u32 [%r2], 1;\n").kind(), "race");
+  EXPECT_EQ(of(zero + "ld.shared.u32 %r6, [%r2];\n" + red).kind(), "race");
+  EXPECT_EQ(of("red.shared.add.u32 [%r2], 1;\n").kind(), "uninitialised");
+  // the first store is ordered before the atomic of warp 0 alone
+  EXPECT_EQ(of(only_first("$A", "st.shared.u32 [%r2], 0;\n") +
+               only_warp(0, "$B", "bar.warp.sync -1;\n" + red) + only_warp(1, "$C", red))
+                .kind(),
+            "race");
+  EXPECT_EQ(of("red.global.add.u32 [%rd1], 1;\nld.global.u32 %r6, [%rd1];\n").kind(), "race");
+  EXPECT_EQ(of("red.global.add.u32 [%rd1+2], 1;\n").kind(), "misaligned");
+}
+
+TEST(Atomics, OfTwoKindsDependOnTheOrder) {
+  std::string const add = "red.shared.add.u32 [%r2], 1;\n";
+  EXPECT_EQ(of(zero + add + "red.shared.max.u32 [%r2], 3;\n").kind(), "unknown");
+  EXPECT_EQ(of(zero + add + "bar.sync 0;\nred.shared.max.u32 [%r2], 3;\nbar.sync 0;\n" + word).value(0),
+            "c[0] = 64");
+  EXPECT_EQ(of(zero + "atom.shared.exch.b32 %r4, [%r2], %r1;\n").kind(), "unknown");
+  EXPECT_EQ(of(zero + "red.shared.inc.u32 [%r2], %r1;\n").kind(), "unknown");
+  EXPECT_EQ(of(zero + only_first("$X", "atom.shared.cas.b32 %r4, [%r2], 0, 5;\n") + "bar.sync 0;\n" + word)
+                .value(0),
+            "c[0] = 5");
+  EXPECT_EQ(of(zero + add + "ld.volatile.shared.u32 %r6, [%r2];\n").kind(), "unknown");
+}
+
+TEST(Atomics, ReturnWhatIsNotFollowed) {
+  std::string const atom = zero + "atom.shared.add.u32 %r6, [%r2], 1;\n";
+  Case c = of(atom + "st.global.u32 [%rd3], %r6;\n");
+  EXPECT_EQ(c.value(3), "c[3] = what atom.shared.add.u32 of thread 3 returns");
+  c.expect = {"c[i] = a[i]"};
+  EXPECT_EQ(c.kind(), "unknown");
+  EXPECT_EQ(of(atom + "setp.eq.u32 %p1, %r6, 0;\n@%p1 st.global.u32 [%rd1], %r1;\n").kind(), "unknown");
+  EXPECT_EQ(of("atom.acquire.cta.shared.add.u32 %r6, [%r2], 1;\n").answer(),
+            "unknown: atom.acquire.cta.shared.add.u32 is not executed");
+}
+
+TEST(Atomics, OrderNothingThatTheOrderDecides) {
+  // a counter behind a fence: in the order that is executed warp 1 follows warp 0, and in another one it does not
+  std::string const first = "st.shared.u32 [%r2+64], 5;\nmembar.cta;\nred.shared.add.u32 [%r2], 1;\n",
+                    second = "red.shared.add.u32 [%r2], 1;\nmembar.cta;\nld.shared.u32 %r6, [%r2+64];\n";
+  EXPECT_EQ(of(zero + only_warp(0, "$A", only_first("$F", first)) + only_warp(1, "$B", second)).answer(),
+            "unknown: thread 32 may follow what other threads release by atomics, or not");
+}
+
+TEST(Atomics, OfTwoBlocksAreNotSummed) {
+  Case c = of("red.global.add.u32 [%rd3], 1;\n");
+  c.grid = 2;
+  EXPECT_EQ(c.answer(),
+            "unknown: c[0] is written by block 0,0,0 and by block 1,0,0, both times by an atomic: sums over "
+            "blocks are not followed");
+  c.body =
+      "setp.eq.u32 %p1, %r1, 99;\nmov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 st.global.u32 "
+      "[%rd3], 1;\n"
+      "@!%p2 red.global.add.u32 [%rd3], 1;\n";
+  EXPECT_EQ(c.kind(), "race");
+}
+
+TEST(Shuffles, SayIfTheLaneIsInTheSegment) {
+  Case c =
+      of("shfl.sync.down.b32 %r4|%p1, %r1, 1, 0x1c07, -1;\nselp.u32 %r5, 1, 0, %p1;\nst.global.u32 [%rd3], "
+         "%r5;\n",
+         32);
+  EXPECT_EQ(c.value(6), "c[6] = 1");
+  EXPECT_EQ(c.value(7), "c[7] = 0");
+  c.body = "shfl.sync.up.b32 %r4|%p1, %r1, 2, 0, -1;\nselp.u32 %r5, 1, 0, %p1;\nst.global.u32 [%rd3], %r5;\n";
+  EXPECT_EQ(c.value(1), "c[1] = 0");
+  EXPECT_EQ(c.value(2), "c[2] = 1");
+}
+
+}  // namespace
+}  // namespace swizproof
