@@ -26,10 +26,12 @@ struct Binary {
   std::string member{};  ///< empty for a file of its own
 };
 
-/// The first bytes of a file.
+/// The first bytes of a file; of a pipe, which can be read once, zeros.
 std::array<char, 20> head_of(std::string const& path) {
   std::array<char, 20> head{};
-  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error))
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
   return head;
 }
 bool starts_with(std::string const& path, std::string_view magic) {

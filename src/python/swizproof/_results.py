@@ -87,7 +87,7 @@ class AccessVerdict(Record):
 
 @record
 class AccessCost(AccessVerdict):
-    """What an access costs in the worst case over all positions in the tile and all bases; `at_footprints`: at `footprints`, multiples of its size."""
+    """What an access costs in the worst case over all positions in the tile and all bases; `at_footprints`: at multiples of its size."""
 
     wavefronts: int
     ideal: int
@@ -98,8 +98,7 @@ class AccessCost(AccessVerdict):
     total: Optional[int] = None
     coverage: Optional[Coverage] = None
     counterexample: Optional[WorstCase] = None
-    at_footprints: Optional[int] = None
-    footprints: Optional[str] = None
+    at_footprints: Optional[Dict[str, Any]] = None
 
 
 @record
@@ -111,8 +110,7 @@ class AccessMisfit(AccessVerdict):
     at_most: int
     engines: List[str]
     counterexample: Misfit
-    at_footprints: Optional[int] = None
-    footprints: Optional[str] = None
+    at_footprints: Optional[Dict[str, Any]] = None
 
 
 @record
@@ -1142,8 +1140,7 @@ class Show(Answer):
 
 @record
 class Predict(Answer):
-    """What instructions cost. `wavefronts`, `ideal`, `excess` and `degree` are numbers for one row of 32 addresses; for
-    n rows they are NumPy arrays of n where the addresses were one, else lists; `predictions` has the rows."""
+    """What instructions cost. `wavefronts`, `ideal`, `excess`, `degree`: numbers for one row of addresses, NumPy arrays or lists for n; `predictions` has the rows."""
 
     predictions: List[Prediction]
     verdict: str

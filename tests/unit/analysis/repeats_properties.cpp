@@ -208,8 +208,8 @@ TEST(Repeats, OfTilesOfKernels) {
   using P = std::vector<std::uint64_t>;
   std::string const tile = "Sw<3,4,3> o smem_ptr[16b](unset) o (512,64):(64,1)";
   EXPECT_EQ(periods(tile, "ld.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..127"), (P{2}));
-  EXPECT_EQ(periods(tile, "ldmatrix.x4"), (P{1, 4})) << "16 rows are two periods; 32 bytes, four of a row";
-  EXPECT_EQ(periods(tile, "copy.row128"), (P{2, 1}));
+  EXPECT_EQ(periods(tile, "ldmatrix.x4"), (P{8, 7})) << "rows by one, and seven positions of 32 bytes in 128";
+  EXPECT_EQ(periods(tile, "copy.row128"), (P{8, 1}));
   EXPECT_EQ(periods(tile, "ldmatrix.x4: tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (16,16)"),
             (P{1, 1, 1, 4}));
   EXPECT_EQ(periods("(64,34):(34,1)", "ld.shared.b32: row = lane, col = i for i in 0..33", 32), (P{1}));
