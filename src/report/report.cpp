@@ -294,8 +294,7 @@ void add_common(Json& out, AccessVerdict const& v) {
   out["engines"] = list_of(v.engines);
   out["evidence"] = name(v.support);
   if (!v.at_footprints) return;
-  out["at_footprints"] = v.at_footprints->wavefronts;
-  out["footprints"] = v.at_footprints->clause;
+  out["at_footprints"] = {{"clause", v.at_footprints->clause}, {"wavefronts", v.at_footprints->wavefronts}};
 }
 
 /// The worst case: the lanes of its fullest bank; none where no two collide.

@@ -299,7 +299,8 @@ def check(binary, r, odd):
         if known and max(there) < max(costs):
             odd["the worst is not at the footprint's multiples"] += 1
     expected = (clause, max(there)) if known else (None, None)
-    said = got.get("footprints"), got.get("at_footprints")
+    footprints = got.get("at_footprints") or {}
+    said = footprints.get("clause"), footprints.get("wavefronts")
     expect(said == expected, shown, "footprints", said, "model", expected)
     odd["narrowed"] += bool(access.clauses)
     odd["by hand"] += ":" in access.text

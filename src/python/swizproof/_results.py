@@ -87,7 +87,7 @@ class AccessVerdict(Record):
 
 @record
 class AccessCost(AccessVerdict):
-    """What an access costs in the worst case over all positions in the tile and all bases; `at_footprints`: at `footprints`, multiples of its size."""
+    """What an access costs in the worst case over all positions in the tile and all bases; `at_footprints`: at multiples of its size."""
 
     wavefronts: int
     ideal: int
@@ -98,8 +98,7 @@ class AccessCost(AccessVerdict):
     total: Optional[int] = None
     coverage: Optional[Coverage] = None
     counterexample: Optional[WorstCase] = None
-    at_footprints: Optional[int] = None
-    footprints: Optional[str] = None
+    at_footprints: Optional[Dict[str, Any]] = None
 
 
 @record
@@ -111,8 +110,7 @@ class AccessMisfit(AccessVerdict):
     at_most: int
     engines: List[str]
     counterexample: Misfit
-    at_footprints: Optional[int] = None
-    footprints: Optional[str] = None
+    at_footprints: Optional[Dict[str, Any]] = None
 
 
 @record
@@ -1142,7 +1140,7 @@ class Show(Answer):
 
 @record
 class Predict(Answer):
-    """What instructions cost: numbers for one row of 32 addresses, for n rows NumPy arrays of n, or lists if the addresses were no array."""
+    """What instructions cost. `wavefronts`, `ideal`, `excess`, `degree`: numbers for one row of addresses, NumPy arrays or lists for n; `predictions` has the rows."""
 
     predictions: List[Prediction]
     verdict: str
@@ -1162,11 +1160,13 @@ class Predict(Answer):
         return self._column("excess")
 
     @property
-    def degree(self) -> Any:  # the most distinct words in one bank, for each phase: (phases,) or (n, phases)
+    def degree(self) -> Any:
+        """The most distinct words in one bank, for each phase: shape (phases,) or (n, phases)."""
         return self._column("degree")
 
     def _column(self, name: str) -> Any:
-        return self._shaped([getattr(one, name) for one in self.predictions])
+        values = [getattr(one, name) for one in self.predictions]
+        return self._shaped(values)
 
 
 @record
