@@ -4,6 +4,7 @@
 #include "command/kernel/decision.hpp"
 #include "command/line/help.hpp"
 #include "command/kernel/launch.hpp"
+#include "command/kernel/races.hpp"
 #include "command/kernel/results.hpp"
 #include "command/profile/page_parts.hpp"
 
@@ -45,6 +46,11 @@ Sums sums_of(std::vector<Result> const& results) {
   for (Result const& r : results) {
     for (KernelAccess const& a : r.report.accesses) count(a.verdict, a.executed);
     for (KernelOperand const& o : r.report.operands) count(o.verdict, o.executed);
+    if (!r.report.races) continue;
+    RaceVerdict const races = r.report.races->verdict;
+    ++(races == RaceVerdict::proved    ? sums.race_free
+       : races == RaceVerdict::refuted ? sums.races
+                                       : sums.races_open);
   }
   return sums;
 }
@@ -52,9 +58,9 @@ Sums sums_of(std::vector<Result> const& results) {
 Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   std::vector<Result> const& results = of.all;
   Sums const sums = sums_of(results);
-  Json out{{"verdict", sums.refuted != 0                           ? "refuted"
-                       : sums.unknown != 0 || !of.not_read.empty() ? "unknown"
-                                                                   : "proved"},
+  Json out{{"verdict", sums.any_refuted()                           ? "refuted"
+                       : sums.any_unknown() || !of.not_read.empty() ? "unknown"
+                                                                    : "proved"},
            {"arch", arch.name},
            {"kernels", Json::array()}};
   for (Result const& r : results) {
@@ -65,6 +71,7 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
     for (std::size_t i = 0; i < r.report.operands.size(); ++i)
       if (auto text = source_text(sources, {r.report.operands[i].file, r.report.operands[i].line}))
         kernel["operands"][i]["source"] = std::move(*text);
+    if (r.report.races) kernel["races"] = races_json(*r.report.races);
     out["kernels"].push_back(std::move(kernel));
   }
   if (!of.notes.empty()) out["notes"] = of.notes;
@@ -142,9 +149,9 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   Results const decided = decide_files(common, arguments, options, text ? print_one : OnResult());
   std::vector<Result> const& results = decided.all;
   Sums const sums = sums_of(results);
-  common.exit_code = sums.refuted != 0                                ? refuted
-                     : sums.unknown != 0 || !decided.not_read.empty() ? undecided
-                                                                      : holds;
+  common.exit_code = sums.any_refuted()                                ? refuted
+                     : sums.any_unknown() || !decided.not_read.empty() ? undecided
+                                                                       : holds;
   Architecture const& arch = parse_architecture(common.arch);
   std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
   if (!arguments.sarif.empty())
@@ -227,6 +234,10 @@ void add_kernel(CLI::App& app, Common& common) {
          "them,\nwhich is listed as assumed; ptx, all that PTX permits")
       ->check(CLI::IsMember({"device", "ptx"}))
       ->capture_default_str();
+  sub->add_flag("--races", options->races,
+                "also: do two threads of a block access one byte of shared memory, one of them writing it, with no\n"
+                "barrier between, in any launch? Exit code 1 if so. --block and --param narrow the launches");
+  sub->add_flag("--same-values", options->same_values, "with --races: two writes of one value are accepted");
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
   sub->add_option("--source", arguments->source,
