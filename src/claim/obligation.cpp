@@ -90,6 +90,17 @@ struct Decide {
         outcomes.push_back(spend(v, part, i, spent));
       }
     }
+    if (found.races && found.races->verdict != RaceVerdict::proved) {
+      std::string const lines = found.races->races.empty()
+                                    ? found.races->reason
+                                    : std::string(name_of(found.races->races[0].kind)) + ": PTX lines " +
+                                          std::to_string(found.races->races[0].first.ptx_line) + " and " +
+                                          std::to_string(found.races->races[0].second.ptx_line);
+      if (found.races->verdict == RaceVerdict::refuted)
+        outcomes.push_back(Refuted{lines, {}});
+      else
+        outcomes.push_back(Unknown{"races: " + lines});
+    }
     report.found = conjunction(outcomes);
     if (!std::holds_alternative<Proved>(report.found)) {
       report.detail = "an access that cannot be counted";

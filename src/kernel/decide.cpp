@@ -141,7 +141,8 @@ KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kern
   KernelReport report = kernel_detail::decide_program(
       {module.source, kernel.head, kernel.program, needs_block(kernel, options)}, options);
   report.assumed.insert(report.assumed.begin(), kernel.assumed.begin(), kernel.assumed.end());
-  if (options.races) report.races = KernelRaces{.reason = "races are decided of PTX, and this is machine code"};
+  if (options.races)
+    report.races = KernelRaces{.reason = "races are decided of PTX, and this is machine code"};
   return report;
 }
 

@@ -101,10 +101,7 @@ struct BlockPart {
 class IntervalSearch {
  public:
   IntervalSearch(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers)
-      : program_(program),
-        flow_(flow),
-        closed_(loops_with(flow, barriers)),
-        ends_(program.blocks.size()) {
+      : program_(program), flow_(flow), closed_(loops_with(flow, barriers)), ends_(program.blocks.size()) {
     for (BarrierAt const& b : barriers) ends_[b.block].push_back(b.step);
     for (std::vector<std::uint32_t>& steps : ends_) std::sort(steps.begin(), steps.end());
   }
@@ -112,7 +109,8 @@ class IntervalSearch {
   std::vector<std::vector<Visit>> run() {
     std::vector<std::vector<Visit>> out{from({flow_.order[0], 0, turns_of(flow_.order[0], Turn::first)})};
     for (std::uint32_t const b : flow_.order)
-      for (std::uint32_t n = 1; n <= ends_[b].size(); ++n) out.push_back(from({b, n, turns_of(b, Turn::same)}));
+      for (std::uint32_t n = 1; n <= ends_[b].size(); ++n)
+        out.push_back(from({b, n, turns_of(b, Turn::same)}));
     return out;
   }
 
@@ -211,9 +209,9 @@ Deciding deciding_branches(Program const& program, Flow const& flow, std::vector
     if (!meets_event(reached_from(program, program::successors(block), flow.ipdom[b]))) continue;
     bool leaves = false;
     for (std::int32_t const side : {block.taken, block.next}) {
-      std::vector<bool> const region =
-          side < 0 ? std::vector<bool>(program.blocks.size(), false)
-                   : reached_from(program, {static_cast<std::uint32_t>(side)}, -1);
+      std::vector<bool> const region = side < 0
+                                           ? std::vector<bool>(program.blocks.size(), false)
+                                           : reached_from(program, {static_cast<std::uint32_t>(side)}, -1);
       bool harmless = !meets_event(region);
       for (std::uint32_t const other : flow.order) harmless = harmless && (!region[other] || quiet[other]);
       leaves = leaves || harmless;

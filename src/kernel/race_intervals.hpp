@@ -25,7 +25,7 @@ struct Barriers {
   std::vector<BarrierAt> of_block{};
   std::vector<BarrierAt> of_warp{};  ///< all lanes of a warp
   std::string broken{};              ///< why none of them is known to hold the whole block; empty: each does
-  std::string other{};               ///< other synchronisation, which orders more than these barriers do; empty: none
+  std::string other{};  ///< other synchronisation, which orders more than these barriers do; empty: none
 };
 
 /// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of a block, 0 if not known.

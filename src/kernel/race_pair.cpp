@@ -13,10 +13,19 @@ using program::Special;
 namespace {
 
 constexpr std::uint64_t most_shared = 1 << 18;  ///< bytes: more than a block can have
-constexpr std::size_t most_orbit_values = 64;         ///< of a register at a header, that are told apart
+constexpr std::size_t most_orbit_values = 64;   ///< of a register at a header, that are told apart
 
 /// Kinds of keys of variables.
-enum Key : std::uint64_t { of_thread, of_shape, of_block, of_blocks, of_param, of_counter, of_node, of_function };
+enum Key : std::uint64_t {
+  of_thread,
+  of_shape,
+  of_block,
+  of_blocks,
+  of_param,
+  of_counter,
+  of_node,
+  of_function
+};
 
 }  // namespace
 
@@ -42,8 +51,7 @@ Term RacePair::shape(unsigned dimension) {
   if (shapes_.given) return word((*shapes_.given)[dimension]);
   if (dimension >= shapes_.dimensions) return word(1);
   bool const fresh = numbers_.count({of_shape, dimension}) == 0;
-  Term const n =
-      resized(unknown({of_shape, dimension}, {RaceUnknown::Kind::shape, 11, dimension, 0}), 32);
+  Term const n = resized(unknown({of_shape, dimension}, {RaceUnknown::Kind::shape, 11, dimension, 0}), 32);
   if (!fresh) return n;
   facts_ = facts_ && word(0) < n && !(word(shapes_.most) < n);
   if (dimension == 0 && shapes_.dimensions > 1)
@@ -54,8 +62,8 @@ Term RacePair::shape(unsigned dimension) {
 Term RacePair::thread(unsigned number, unsigned dimension) {
   if (shapes_.given ? (*shapes_.given)[dimension] == 1 : dimension >= shapes_.dimensions) return word(0);
   bool const fresh = numbers_.count({of_thread, number, dimension}) == 0;
-  Term const t =
-      resized(unknown({of_thread, number, dimension}, {RaceUnknown::Kind::thread, 10, dimension, number}), 32);
+  Term const t = resized(
+      unknown({of_thread, number, dimension}, {RaceUnknown::Kind::thread, 10, dimension, number}), 32);
   if (fresh) facts_ = facts_ && t < shape(dimension);
   return t;
 }
@@ -80,11 +88,12 @@ RacePair::View RacePair::view(unsigned number, std::int32_t loop, std::vector<Tu
     Turn const turn = turns[k++];
     auto const index = static_cast<std::uint64_t>(l);
     Term const shared = unknown({of_counter, index}, {RaceUnknown::Kind::other, 64, 0, 0});
-    Term const counter = turn == Turn::same     ? shared
-                         : turn == Turn::next   ? shared + word(1, 64)
-                         : turn == Turn::first  ? word(0, 64)
-                         : turn == Turn::second ? word(1, 64)
-                                                : unknown({of_counter, index, number}, {RaceUnknown::Kind::other, 64, 0, 0});
+    Term const counter = turn == Turn::same    ? shared
+                         : turn == Turn::next  ? shared + word(1, 64)
+                         : turn == Turn::first ? word(0, 64)
+                         : turn == Turn::second
+                             ? word(1, 64)
+                             : unknown({of_counter, index, number}, {RaceUnknown::Kind::other, 64, 0, 0});
     if (turn == Turn::next) facts_ = facts_ && shared < word(1ULL << 63, 64);
     out.turns[l] = {turn, counter.id};
   }
@@ -101,9 +110,11 @@ RacePair::View& RacePair::before(View& of, std::int32_t loop) {
   auto& [turn, counter] = out->turns[loop];
   Term const now{terms_, counter};
   turn = turn == Turn::next ? Turn::same : turn == Turn::second ? Turn::first : Turn::any;
-  counter = turn == Turn::same   ? unknown({of_counter, static_cast<std::uint64_t>(loop)}, {RaceUnknown::Kind::other, 64, 0, 0}).id
-            : turn == Turn::first ? word(0, 64).id
-                                  : (now - word(1, 64)).id;
+  counter =
+      turn == Turn::same
+          ? unknown({of_counter, static_cast<std::uint64_t>(loop)}, {RaceUnknown::Kind::other, 64, 0, 0}).id
+      : turn == Turn::first ? word(0, 64).id
+                            : (now - word(1, 64)).id;
   return *out;
 }
 
@@ -189,9 +200,12 @@ RacePair::Id RacePair::leaf(Id id, View& of) {
 
 RacePair::Id RacePair::special(Leaf const& l, View& of) {
   if (execution::is_uniform(l))
-    return unknown({of_node, ~std::uint64_t{0}, l.extra, l.width}, {RaceUnknown::Kind::other, l.width, 0, 0}).id;
+    return unknown({of_node, ~std::uint64_t{0}, l.extra, l.width}, {RaceUnknown::Kind::other, l.width, 0, 0})
+        .id;
   auto const s = static_cast<Special>(l.extra);
-  auto const dimension = [&](Special first) { return static_cast<unsigned>(s) - static_cast<unsigned>(first); };
+  auto const dimension = [&](Special first) {
+    return static_cast<unsigned>(s) - static_cast<unsigned>(first);
+  };
   auto const sized = [&](Term t) { return resized(t, l.width).id; };
   if (s <= Special::tid_z) return sized(thread(of.thread, dimension(Special::tid_x)));
   if (s <= Special::ntid_z) return sized(shape(dimension(Special::ntid_x)));
@@ -207,7 +221,8 @@ RacePair::Id RacePair::special(Leaf const& l, View& of) {
     return sized(number(count));
   }
   if (s == Special::laneid) return sized(linear(of.thread) & word(31));
-  return sized(unknown({of_node, ~std::uint64_t{1}, l.extra, of.thread, l.width}, {RaceUnknown::Kind::other, l.width, 0, 0}));
+  return sized(unknown({of_node, ~std::uint64_t{1}, l.extra, of.thread, l.width},
+                       {RaceUnknown::Kind::other, l.width, 0, 0}));
 }
 
 /// True if a term is at most another one, for it is that one shifted right, divided or masked.
@@ -308,7 +323,8 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<std::int64_t,
     bytes[t] = program_.accesses[both[t]->access].bytes;
     stays(address[t], arrays[t], bytes[t]);
   }
-  Formula const overlap = address[1] - address[0] < word(bytes[0]) || address[0] - address[1] < word(bytes[1]);
+  Formula const overlap =
+      address[1] - address[0] < word(bytes[0]) || address[0] - address[1] < word(bytes[1]);
   Formula const threads = two_threads(warps);
   return facts_ && guards && overlap && threads;
 }

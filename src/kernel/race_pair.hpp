@@ -44,16 +44,25 @@ class RacePair {
   enum class Warps : std::uint8_t { any, one, two };  ///< of the two threads
 
   RacePair(program::Program const& program, program::Flow const& flow, execution::Execution const& execution,
-           std::map<std::string, std::uint64_t> const& params, BlockShapes const& shapes, UniformTerms& uniform)
-      : program_(program), flow_(flow), execution_(execution), params_(params), shapes_(shapes), uniform_(uniform) {}
+           std::map<std::string, std::uint64_t> const& params, BlockShapes const& shapes,
+           UniformTerms& uniform)
+      : program_(program),
+        flow_(flow),
+        execution_(execution),
+        params_(params),
+        shapes_(shapes),
+        uniform_(uniform) {}
 
   /// Begins a graph. `given`: values of the variables, in their order, of an earlier graph; empty: they are made.
   void begin(Terms& terms, std::span<Term const> given);
   /// Truth: one thread makes the first access and another one the second, at a common byte. `arrays`: the symbols in which they stay, if known.
-  [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<std::int64_t, 2> arrays, Warps warps);
+  [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<std::int64_t, 2> arrays,
+                              Warps warps);
   /// Truth: two threads in the same iterations of the loops around a block have different values of a truth.
   [[nodiscard]] Formula differs(std::uint32_t block, std::uint32_t truth, Warps warps);
   [[nodiscard]] std::vector<RaceUnknown> const& unknowns() const { return unknowns_; }
+  /// The variables of this graph, in the same order.
+  [[nodiscard]] std::vector<Term> const& values() const { return values_; }
 
  private:
   using Id = std::uint32_t;

@@ -33,11 +33,17 @@ bool writes_elsewhere(ptx::Opcode const& op) {
 
 RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
                  std::vector<SharedAccess> const& accesses, std::uint64_t end)
-    : function_(function), program_(lowered), accesses_(accesses), of_block_(lowered.blocks.size()), end_(end) {
+    : function_(function),
+      program_(lowered),
+      accesses_(accesses),
+      of_block_(lowered.blocks.size()),
+      end_(end) {
   for (program::LoweredInstruction const& i : lowered.instructions) of_block_[i.block].push_back(i);
   for (std::size_t s = 0; s < lowered.symbols.size(); ++s) {
     Space const space = lowered.symbols[s].space;
-    std::uint64_t const from = space == Space::local ? locals_from : space == Space::param ? params_from : symbols_from;
+    std::uint64_t const from = space == Space::local   ? locals_from
+                               : space == Space::param ? params_from
+                                                       : symbols_from;
     addresses_.push_back(lowered.symbols[s].placed.value_or(from + (std::uint64_t{s} << 20)));
   }
   for (ptx::Instruction const& i : function.body)
@@ -184,7 +190,8 @@ bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruct
 }
 
 RaceRun::Value RaceRun::special(Step const& s, std::uint32_t number) const {
-  auto const x = program::special_of(s.extra, {number, number % 32, launch_->block, launch_->grid, launch_->index});
+  auto const x =
+      program::special_of(s.extra, {number, number % 32, launch_->block, launch_->grid, launch_->index});
   return {x.value_or(0) & low_bits(s.width), !x, false};
 }
 
@@ -201,7 +208,8 @@ RaceRun::Value RaceRun::load(Thread const& t, Step const& s) {
       return (found == launch_->params.end() ? 0 : found->second) >> 8 * (o % 4);
     };
     std::uint64_t const low = word_of(offset);
-    std::uint64_t const bits = s.width == 64 ? (low & 0xffffffff) | word_of(offset + 4) << 32 : low & low_bits(s.width);
+    std::uint64_t const bits =
+        s.width == 64 ? (low & 0xffffffff) | word_of(offset + 4) << 32 : low & low_bits(s.width);
     return {bits, false, false};
   }
   if (any_store_ || at >= locals_from || static_cast<Space>(s.extra) == Space::local) return {};
@@ -302,7 +310,8 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const same = stores && !o.value.open && !e.value.open && !o.value.data && !e.value.data &&
                       o.value.bits == e.value.bits;
     RaceKind const kind = same ? RaceKind::same_value : stores ? RaceKind::lost_store : RaceKind::read_write;
-    if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind}).second) continue;
+    if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind}).second)
+      continue;
     found_.push_back({kind,
                       {o.access, e.access},
                       {o.thread, e.thread},

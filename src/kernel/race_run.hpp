@@ -1,6 +1,6 @@
 // One block on numbers, thread by thread from barrier to barrier: an order of its threads that a launch can have.
 //
-// What is loaded from global memory is what the launch has there; what the block stores is loaded again. A value that is not followed (an
+// A launch has zeros in global memory, or the number of each word; the block loads again what it stores. A value that is not followed (an
 // atomic's, a shuffle's, of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own.
 #pragma once
@@ -27,7 +27,7 @@ namespace swizproof::kernel_detail {
 /// Accesses by what they do; `none`: not to shared memory, or not modelled.
 enum class RaceRole : std::uint8_t { none, read, write, atomic };
 
-/// What both halves of the analysis share of an access.
+/// An access, as the proof and the executions both take it.
 struct SharedAccess {
   RaceRole role = RaceRole::none;
   bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
@@ -37,14 +37,15 @@ struct SharedAccess {
 /// A launch of one block.
 struct RaceLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1}, index{}, grid{1, 1, 1};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> params{};  ///< 4 bytes each, by symbol and offset
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
+      params{};         ///< 4 bytes each, by symbol and offset
   bool counts = false;  ///< global memory holds the number of each word, else 0
 };
 
 class RaceRun {
  public:
-  RaceRun(ptx::Function const& function, program::Program const& lowered, std::vector<SharedAccess> const& accesses,
-          std::uint64_t end);
+  RaceRun(ptx::Function const& function, program::Program const& lowered,
+          std::vector<SharedAccess> const& accesses, std::uint64_t end);
 
   /// Races of a launch, one for each pair of instructions; `by` of an access is its index among the program's.
   struct Found {

@@ -22,8 +22,8 @@ class UniformTerms {
 
   program::Program const& program_;
   execution::Execution const& execution_;
-  std::vector<bool> differs_{};             ///< by number of a register at a header
-  std::vector<std::int8_t> known_{};        ///< by node: 0 not known, 1 uniform, 2 not
+  std::vector<bool> differs_{};       ///< by number of a register at a header
+  std::vector<std::int8_t> known_{};  ///< by node: 0 not known, 1 uniform, 2 not
 };
 
 }  // namespace swizproof::kernel_detail

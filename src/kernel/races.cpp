@@ -9,6 +9,7 @@
 #include "race_uniform.hpp"
 
 #include <swizproof/engine/decide.hpp>
+#include <swizproof/engine/walk.hpp>
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/program/step.hpp>
@@ -22,6 +23,7 @@
 #include <array>
 #include <iterator>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace swizproof {
@@ -46,10 +48,10 @@ using program::MemoryAccess;
 using program::Space;
 
 constexpr std::size_t most_race_pairs = 6'000;
-constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< of one question, by Z3's count
-constexpr unsigned most_race_hints = 6;                       ///< cases of the solver that are executed
-constexpr std::uint64_t most_dynamic_bytes = 227 << 10;          ///< of shared memory, for dynamic arrays
-constexpr unsigned race_styles = 8;                           ///< of parameters
+constexpr std::uint64_t most_solver_steps = 4'000'000;   ///< of one question, by Z3's count
+constexpr unsigned most_race_hints = 6;                  ///< cases of the solver that are executed
+constexpr std::uint64_t most_dynamic_bytes = 227 << 10;  ///< of shared memory, for dynamic arrays
+constexpr unsigned race_styles = 8;                      ///< of parameters
 
 /// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
 std::uint64_t number_of_style(unsigned style, std::size_t index) {
@@ -75,7 +77,8 @@ class RaceSearch {
     if (!execution_.refused.empty()) return give_up(execution_.refused), out_;
     if (!find_shapes() || !classify()) return out_;
     if (out_.accesses == 0) return out_.verdict = RaceVerdict::proved, out_;
-    std::uint64_t const threads = shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
+    std::uint64_t const threads =
+        shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
     barriers_ = barriers_of(function_, lowered_, program_, threads);
     RaceRun runs(function_, lowered_, accesses_, end_);
     if (barriers_.broken.empty() && barriers_.other.empty() && obstacle_.empty()) sample(runs);
@@ -98,8 +101,9 @@ class RaceSearch {
 
   /// Arrays that H18 does not place, one after the other.
   void place_rest(std::uint64_t first) {
-    program::PlacedArrays const arrays = program::place_shared(
-        lowered_.symbols, first, [&](std::uint32_t s) { return std::max<std::uint64_t>(lowered_.symbols[s].align, 1); });
+    program::PlacedArrays const arrays = program::place_shared(lowered_.symbols, first, [&](std::uint32_t s) {
+      return std::max<std::uint64_t>(lowered_.symbols[s].align, 1);
+    });
     for (std::size_t s = 0; s < lowered_.symbols.size(); ++s) {
       program::Variable& v = lowered_.symbols[s];
       if (v.space == Space::shared && !v.placed) v.placed = arrays.addresses[s];
@@ -117,7 +121,8 @@ class RaceSearch {
     }
     shapes_.dimensions = program_.uses_y_or_z ? 3 : 1;
     if (function_.maxntid[0] != 0)
-      shapes_.most = std::min(1024U, function_.maxntid[0] * std::max(function_.maxntid[1], 1U) * std::max(function_.maxntid[2], 1U));
+      shapes_.most = std::min(1024U, function_.maxntid[0] * std::max(function_.maxntid[1], 1U) *
+                                         std::max(function_.maxntid[2], 1U));
     if (std::string const why = why_no_parameter(function_, options_.params); !why.empty())
       return give_up(why), false;
     for (auto const& [name, value] : options_.params)
@@ -165,17 +170,32 @@ class RaceSearch {
       }
       one.role = role_of(m);
       if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
-      for (std::string_view const part : {".relaxed", ".acquire", ".release", ".acq_rel"}) one.strong |= has(m.op, part);
+      for (std::string_view const part : {".relaxed", ".acquire", ".release", ".acq_rel"})
+        one.strong |= has(m.op, part);
       one.strong |= one.role == RaceRole::atomic;
       ++out_.accesses;
       if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
           has(m.op, "shared::cluster"))
         hinder(m.reason.empty() ? m.op + " is not modelled" : m.reason, m.line);
     }
+    for (ptx::Instruction const& i : function_.body)
+      if (touches_otherwise(i.opcode))
+        hinder(std::string(i.opcode.text) + " is not modelled", i.line), ++out_.accesses;
     for (std::size_t i = 0; i < program_.operands.size(); ++i)
       if (execution_.operands[i].reached)
-        hinder(program_.operands[i].at.op + " is not modelled", program_.operands[i].at.line), ++out_.accesses;
+        hinder(program_.operands[i].at.op + " is not modelled", program_.operands[i].at.line),
+            ++out_.accesses;
     return true;
+  }
+  /// Instructions on shared memory that make no access of the program.
+  static bool touches_otherwise(ptx::Opcode const& op) {
+    static constexpr std::string_view known[] = {"ld",       "st",       "atom",  "red",   "ldmatrix",
+                                                 "stmatrix", "cp",       "cvta",  "mapa",  "isspacep",
+                                                 "wmma",     "multimem", "fence", "wgmma", "tcgen05"};
+    if (op.name == "mbarrier" || op.name == "tensormap") return true;
+    return std::find(std::begin(known), std::end(known), op.name) == std::end(known) &&
+           std::any_of(op.parts.begin(), op.parts.end(),
+                       [](std::string_view p) { return p.starts_with("shared"); });
   }
   void hinder(std::string const& why, std::uint32_t line) {
     if (obstacle_.empty()) obstacle_ = why;
@@ -252,7 +272,8 @@ class RaceSearch {
                   t / launch.block[0] / launch.block[1]};
     }
     for (program::Variable const& v : program_.symbols)
-      if (v.space == Space::shared && v.placed && f.byte >= *v.placed && (v.extern_array || f.byte < *v.placed + v.bytes))
+      if (v.space == Space::shared && v.placed && f.byte >= *v.placed &&
+          (v.extern_array || f.byte < *v.placed + v.bytes))
         race.array = v.name, race.offset = f.byte - *v.placed;
     for (auto const& [symbol, offset] : runs.read()) {
       auto const value = launch.params.find({symbol, offset});
@@ -276,18 +297,18 @@ class RaceSearch {
     if (first.id == 0) return Proved{};
     unknowns = pair.unknowns();
     Question q{"no two threads meet", 64, {}, {}, {}, {}};
-    for (RaceUnknown const& u : unknowns) q.variables.push_back({"v" + std::to_string(q.variables.size()), u.bits});
+    for (RaceUnknown const& u : unknowns)
+      q.variables.push_back({"v" + std::to_string(q.variables.size()), u.bits});
     if (q.variables.empty()) return first.id == 1 ? Outcome(Refuted{}) : Outcome(Proved{});
     q.on_terms = [&](std::span<Term const> values) {
       pair.begin(*values[0].terms, values);
       return states(!build(pair));
     };
+    std::vector<Term> const variables = pair.values();  // of the draft: on numbers more of them would be one
     q.on_numbers = [&](std::span<std::uint64_t const> numbers) {
-      Terms terms;
-      std::vector<Term> values;
-      for (std::uint64_t const x : numbers) values.push_back(terms.constant(64, x));
-      pair.begin(terms, values);
-      return states(build(pair).id != 1);
+      std::unordered_map<std::uint32_t, std::uint64_t> known;
+      for (std::size_t i = 0; i < variables.size(); ++i) known[variables[i].id] = numbers[i];
+      return states(number_of(draft, first.id, known) == 0);
     };
     Limits limits;
     limits.steps = most_solver_steps;
@@ -302,8 +323,7 @@ class RaceSearch {
     std::uint32_t const condition = execution_.conditions[block];
     if ((*uniform_)(condition)) return true;
     std::vector<RaceUnknown> unknowns;
-    Outcome const answer =
-        never([&](RacePair& p) { return p.differs(block, condition, warps); }, unknowns);
+    Outcome const answer = never([&](RacePair& p) { return p.differs(block, condition, warps); }, unknowns);
     return std::holds_alternative<Proved>(answer);
   }
 
@@ -351,15 +371,17 @@ class RaceSearch {
     std::vector<BarrierAt> of_warp = barriers_.of_block;
     of_warp.insert(of_warp.end(), barriers_.of_warp.begin(), barriers_.of_warp.end());
     bool const warps = !barriers_.of_warp.empty() && whole && !divergent(of_warp, RacePair::Warps::one);
-    if (!prove(runs, barriers_.of_block, warps ? RacePair::Warps::two : RacePair::Warps::any, note, note_lines)) return;
+    if (!prove(runs, barriers_.of_block, warps ? RacePair::Warps::two : RacePair::Warps::any, note,
+               note_lines))
+      return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
     out_.verdict = RaceVerdict::proved;
-    out_.assumed.push_back("each access stays in its array");
+    out_.assumed = {"each access stays in its array", "shared arrays lie where H18 has them"};
   }
 
   /// False if a pair is not proved; then the answer is given.
-  bool prove(RaceRun& runs, std::vector<BarrierAt> const& barriers, RacePair::Warps warps, std::string const& note,
-             std::vector<std::uint32_t> const& note_lines) {
+  bool prove(RaceRun& runs, std::vector<BarrierAt> const& barriers, RacePair::Warps warps,
+             std::string const& note, std::vector<std::uint32_t> const& note_lines) {
     std::set<std::pair<Visit, Visit>> done;
     unsigned hints = 0;
     std::string open;
@@ -378,7 +400,8 @@ class RaceSearch {
           auto const* const case_of = std::get_if<Refuted>(&answer);
           if (open.empty()) {
             open = case_of != nullptr
-                       ? fmt::format("two threads may access one byte: {} and {}", program_.accesses[a.access].op, program_.accesses[b.access].op)
+                       ? fmt::format("two threads may access one byte: {} and {}",
+                                     program_.accesses[a.access].op, program_.accesses[b.access].op)
                        : "the solver has no answer: " + std::get<Unknown>(answer).reason;
             if (!note.empty()) open += "; " + note;
             lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
@@ -386,7 +409,8 @@ class RaceSearch {
           }
           bool const may_run = barriers_.broken.empty() && barriers_.other.empty();
           if (case_of != nullptr && may_run && execute(runs, launch_of(*case_of, unknowns))) return false;
-          if (++hints >= most_race_hints || case_of == nullptr || !may_run) return give_up(open, lines), false;
+          if (++hints >= most_race_hints || case_of == nullptr || !may_run)
+            return give_up(open, lines), false;
         }
     return open.empty() || (give_up(open, lines), false);
   }
@@ -446,7 +470,8 @@ class RaceSearch {
 
 }  // namespace
 
-KernelRaces decide_races(ptx::Module const& module, ptx::Function const& function, KernelOptions const& options) {
+KernelRaces decide_races(ptx::Module const& module, ptx::Function const& function,
+                         KernelOptions const& options) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   return RaceSearch(module, function, inlined ? *inlined : function, options).run();
 }

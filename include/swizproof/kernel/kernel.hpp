@@ -50,8 +50,8 @@ struct KernelOptions {
   std::uint64_t steps = 16'000'000;                ///< of evaluation, for one kernel
   bool fixes = false;                              ///< search them
   bool lanes = false;                              ///< fill KernelAccess::lanes
-  bool races = false;                            ///< fill KernelReport::races
-  bool same_values = false;                      ///< two writes of one value are no race
+  bool races = false;                              ///< fill KernelReport::races
+  bool same_values = false;                        ///< two writes of one value are no race
   bool any_base =
       false;  ///< every base of an array that PTX permits; else those that a device gives (H18), where they decide
 };

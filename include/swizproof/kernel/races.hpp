@@ -57,10 +57,10 @@ struct Race {
 /// Races of one kernel.
 struct KernelRaces {
   RaceVerdict verdict = RaceVerdict::unknown;
-  std::string reason{};                                    ///< of an unknown one
-  std::vector<std::uint32_t> lines{};                      ///< of the PTX, that the reason is about
-  std::vector<Race> races{};                               ///< one for each pair of instructions, lost stores first
-  std::size_t accesses = 0, pairs = 0;                     ///< to shared memory; pairs that a solver or a disjoint array decided
+  std::string reason{};                 ///< of an unknown one
+  std::vector<std::uint32_t> lines{};   ///< of the PTX, that the reason is about
+  std::vector<Race> races{};            ///< one for each pair of instructions, lost stores first
+  std::size_t accesses = 0, pairs = 0;  ///< to shared memory; pairs that a solver or a disjoint array decided
   std::vector<std::string> assumed{};
 };
 

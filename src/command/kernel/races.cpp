@@ -66,11 +66,10 @@ std::string describe(KernelRaces const& races) {
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {
     Race const& r = races.races[i];
-    out += fmt::format(
-        "  {}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between\n", name_of(r.kind),
-        thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
-        r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first), thread_of(r.second),
-        r.second.write ? "writes" : "reads", at(r.second));
+    out += fmt::format("  {}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between\n",
+                       name_of(r.kind), thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
+                       r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
+                       thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second));
     std::vector<std::string> params;
     for (auto const& [name, value] : r.params) params.push_back(fmt::format("{} = {}", name, value));
     if (i == 0)
