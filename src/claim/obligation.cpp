@@ -90,17 +90,6 @@ struct Decide {
         outcomes.push_back(spend(v, part, i, spent));
       }
     }
-    if (found.races && found.races->verdict != RaceVerdict::proved) {
-      std::string const lines = found.races->races.empty()
-                                    ? found.races->reason
-                                    : std::string(name_of(found.races->races[0].kind)) + ": PTX lines " +
-                                          std::to_string(found.races->races[0].first.ptx_line) + " and " +
-                                          std::to_string(found.races->races[0].second.ptx_line);
-      if (found.races->verdict == RaceVerdict::refuted)
-        outcomes.push_back(Refuted{lines, {}});
-      else
-        outcomes.push_back(Unknown{"races: " + lines});
-    }
     report.found = conjunction(outcomes);
     if (!std::holds_alternative<Proved>(report.found)) {
       report.detail = "an access that cannot be counted";
@@ -147,6 +136,18 @@ struct Decide {
           language + " line " + std::to_string(o.ptx_line) + ", " + o.what + " of " + o.op + ": " + o.reason;
       if (o.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{at, {}});
       if (o.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{at});
+    }
+    if (found.races && found.races->verdict != RaceVerdict::proved) {
+      KernelRaces const& races = *found.races;
+      std::string text = "races: " + races.reason;
+      if (!races.races.empty())
+        text = std::string(name_of(races.races[0].kind)) + ": " + language + " lines " +
+               std::to_string(races.races[0].first.ptx_line) + " and " +
+               std::to_string(races.races[0].second.ptx_line);
+      if (races.verdict == RaceVerdict::refuted)
+        outcomes.push_back(Refuted{text, {}});
+      else
+        outcomes.push_back(Unknown{text});
     }
     report.found = conjunction(outcomes);
     auto const part = [&](unsigned count, char const* what) {

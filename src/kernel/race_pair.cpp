@@ -1,5 +1,7 @@
 #include "race_pair.hpp"
 
+#include <swizproof/engine/walk.hpp>
+
 #include <algorithm>
 #include <string>
 
@@ -14,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t most_shared = 1 << 18;  ///< bytes: more than a block can have
 constexpr std::size_t most_orbit_values = 64;   ///< of a register at a header, that are told apart
+
+constexpr std::uint64_t most_turns = 5'000;  ///< of a loop that is followed
 
 /// Kinds of keys of variables.
 enum Key : std::uint64_t {
@@ -286,11 +290,41 @@ RacePair::Id RacePair::behind_loop(Id id, Leaf const& l, View& of) {
   return translated(l.args[0], *last);
 }
 
+/// The last iteration of a loop that constants decide.
+std::optional<std::uint64_t> RacePair::last_iteration(std::int32_t loop) {
+  auto const [at, fresh] = last_.try_emplace(loop, std::nullopt);
+  if (!fresh) return at->second;
+  auto const& exits = execution_.exits[static_cast<std::size_t>(loop)];
+  std::map<Id, Phi const*> phis;
+  Walk walk(exits, 300);
+  while (auto const id = walk.next()) {
+    walk.add(operands(execution_.node(*id)));
+    if (execution_.leaf_at(*id) == nullptr) continue;
+    Phi const* const p = execution_.phi_at(*id);
+    auto const constant = [&](Id x) { return execution_.node(x).op == Op::constant; };
+    if (p == nullptr || p->loop != loop || p->kind != Phi::Kind::affine || !constant(p->init) ||
+        !constant(p->step))
+      return std::nullopt;
+    phis[*id] = p;
+  }
+  if (walk.over()) return std::nullopt;
+  for (std::uint64_t k = 0; k < most_turns; ++k) {
+    std::unordered_map<Id, std::uint64_t> known;
+    for (auto const& [id, p] : phis)
+      known[id] = (execution_.node(p->init).value + k * execution_.node(p->step).value) &
+                  low_bits(execution_.node(id).width);
+    for (Id const exit : exits)
+      if (number_of(execution_.terms, exit, known) != 0) return at->second = k;
+  }
+  return std::nullopt;
+}
+
 /// A loop has come to its iteration: the one before took none of its exits.
 void RacePair::continues(std::int32_t loop, View& of) {
   for (auto const& other : flow_.loops)
     if (other.parent == loop) return;
   Term const counter{terms_, of.turns.at(loop).second};
+  if (auto const last = last_iteration(loop)) facts_ = facts_ && !(word(*last, 64) < counter);
   if (of.turns.at(loop).first == Turn::first) return;
   Formula stays = true;
   for (Id const exit : execution_.exits[static_cast<std::size_t>(loop)])

@@ -87,6 +87,7 @@ class RacePair {
   Term shape(unsigned dimension);
   Term linear(unsigned number);
   void stays(Term address, std::int64_t array, unsigned bytes);
+  std::optional<std::uint64_t> last_iteration(std::int32_t loop);
   void continues(std::int32_t loop, View& view);
   Formula two_threads(Warps warps);
   Term word(std::uint64_t x, unsigned width = 32) { return terms_->constant(width, x); }
@@ -97,6 +98,7 @@ class RacePair {
   std::map<std::string, std::uint64_t> const& params_;
   BlockShapes const& shapes_;
   UniformTerms& uniform_;
+  std::map<std::int32_t, std::optional<std::uint64_t>> last_{};  ///< by loop
   Terms* terms_ = nullptr;
   std::span<Term const> given_{};
   Formula facts_ = true;

@@ -17,7 +17,7 @@ using program::Step;
 
 namespace {
 
-constexpr std::uint64_t most_block_steps = 4'000'000;  ///< of one block
+constexpr std::uint64_t most_block_steps = 1'500'000;  ///< of one block
 constexpr std::uint64_t shared_window = 1 << 24;
 constexpr std::uint64_t symbols_from = std::uint64_t{1} << 40, locals_from = std::uint64_t{1} << 41,
                         params_from = std::uint64_t{1} << 42;

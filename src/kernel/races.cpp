@@ -254,6 +254,16 @@ class RaceSearch {
     if (out_.races.empty()) return false;
     std::stable_sort(out_.races.begin(), out_.races.end(),
                      [](Race const& a, Race const& b) { return a.kind < b.kind; });
+    // One race for each pair of instructions: the first kind.
+    auto const lines = [](Race const& r) {
+      return std::pair(std::min(r.first.ptx_line, r.second.ptx_line),
+                       std::max(r.first.ptx_line, r.second.ptx_line));
+    };
+    std::vector<Race> kept;
+    for (Race& r : out_.races)
+      if (std::none_of(kept.begin(), kept.end(), [&](Race const& k) { return lines(k) == lines(r); }))
+        kept.push_back(std::move(r));
+    out_.races = std::move(kept);
     out_.verdict = RaceVerdict::refuted;
     return true;
   }
@@ -307,7 +317,11 @@ class RaceSearch {
     std::vector<Term> const variables = pair.values();  // of the draft: on numbers more of them would be one
     q.on_numbers = [&](std::span<std::uint64_t const> numbers) {
       std::unordered_map<std::uint32_t, std::uint64_t> known;
-      for (std::size_t i = 0; i < variables.size(); ++i) known[variables[i].id] = numbers[i];
+      for (std::size_t i = 0; i < variables.size(); ++i) {
+        Node const& n = draft.nodes()[variables[i].id];
+        known[variables[i].id] = numbers[i];
+        if (n.op == Op::zero_extend) known[n.a] = numbers[i];
+      }
       return states(number_of(draft, first.id, known) == 0);
     };
     Limits limits;

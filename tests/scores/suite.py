@@ -168,7 +168,7 @@ def in_shared(text, size=1 << 20):
     text = re.sub(r"^((?:\.visible |\.extern )?)\.global (\.align \d+ \.\w+ \w+(?:\[\d*\])?)( = [^;]*)?;", r".shared \2;", text, flags=re.M)
     text = re.sub(r"cvta(?:\.to)?\.global\.u64", "mov.u64", text)
     text = re.sub(r"\b(ld|st|atom|red)(\.\w+)?\.global(\.nc)?(?=\.)", lambda m: m.group(1) + (m.group(2) or "") + ".shared", text)
-    return re.sub(r"^\{\n", lambda m: "{\n" + declared, text, count=1, flags=re.M)
+    return re.sub(r"^\.address_size 64\n", lambda m: m.group(0) + declared, text, count=1, flags=re.M)
 
 
 def cut(text, part=""):

@@ -24,7 +24,7 @@ struct ComparedLine {
   std::string why{};  ///< what is worse or better, in words
 };
 
-/// What changed from an old build to a new one.
+/// Changes from an old build to a new one.
 struct Comparison {
   std::vector<ComparedLine> worse{}, better{}, added{}, removed{};
   std::size_t same = 0;                             ///< lines

@@ -306,7 +306,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   std::vector<Row<KernelAccess>> rows = shown_rows(r.report.accesses, style);
   sort_by_losses(rows);
   std::vector<Row<KernelOperand>> const operands = shown_rows(r.report.operands, style);
-  if (style.brief() && !r.report.races && rows.empty() && operands.empty() && r.report.refused.empty()) return;
+  if (style.brief() && !r.report.races && rows.empty() && operands.empty() && r.report.refused.empty())
+    return;
   fmt::print(common.streams.out, "{}{}{}\n", style.strong(r.name),
              r.report.block.empty() ? "" : "  block " + r.report.block,
              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
