@@ -50,7 +50,7 @@ TEST(KernelRaces, ALoopNeedsItsBarrier) {
 
 TEST(KernelRaces, ABarrierThatSomeThreadsSkipOrdersNothing) {
   std::string const skipped = "setp.lt.u32 %p1, %r1, 7; @%p1 bra S; bar.sync 0;\nS: ";
-  expect_open("st.shared.u32 [%r4], %r1; " + skipped + "ld.shared.u32 %r6, [%r5];", "different barriers");
+  expect_race("st.shared.u32 [%r4], %r1; " + skipped + "ld.shared.u32 %r6, [%r5];");
   expect_free(
       "st.shared.u32 [%r4], %r1; setp.lt.u32 %p1, %r3, 7; @%p1 bra S; bar.sync 0; ld.shared.u32 %r6, "
       "[%r5];\nS: ");
