@@ -226,12 +226,13 @@ class Thread:
 
 
 def race(threads):
-    """Races of a block: (interval, byte) of two threads; and whether all threads pass the same barriers."""
-    together = all(t.barriers == threads[0].barriers for t in threads)
+    """A race of a block: interval and byte of two threads. What a thread does behind its last barrier is ordered with no later interval; barriers that differ order nothing."""
+    longest = max((t.barriers for t in threads), key=len)
+    together = all(t.barriers == longest[:len(t.barriers)] for t in threads)  # some may end before others
     for interval in range(max(len(t.intervals) for t in threads)):
         seen = collections.defaultdict(dict)
         for number, t in enumerate(threads):
-            accesses = [a for part in t.intervals for a in part] if not together else t.intervals[interval] if interval < len(t.intervals) else []
+            accesses = [a for part in t.intervals for a in part] if not together else t.intervals[min(interval, len(t.intervals) - 1)]
             for kind, at, size in accesses:
                 for byte in range(at, at + size):
                     seen[byte].setdefault(kind, set()).add(number)
