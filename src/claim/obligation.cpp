@@ -146,6 +146,18 @@ struct Decide {
       if (o.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{at, {}});
       if (o.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{at});
     }
+    if (found.races && found.races->verdict != RaceVerdict::proved) {
+      KernelRaces const& races = *found.races;
+      std::string text = "races: " + races.reason;
+      if (!races.races.empty())
+        text = std::string(name_of(races.races[0].kind)) + ": " + language + " lines " +
+               std::to_string(races.races[0].first.ptx_line) + " and " +
+               std::to_string(races.races[0].second.ptx_line);
+      if (races.verdict == RaceVerdict::refuted)
+        outcomes.push_back(Refuted{text, {}});
+      else
+        outcomes.push_back(Unknown{text});
+    }
     report.found = conjunction(outcomes);
     auto const part = [&](unsigned count, char const* what) {
       if (count == 0) return;

@@ -7,6 +7,7 @@
 #include "launch.hpp"
 #include "named_access.hpp"
 #include "operands.hpp"
+#include "races.hpp"
 
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
@@ -131,6 +132,7 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
   KernelReport report = kernel_detail::decide_program(
       {module, f, std::move(program), needs_block(module, f, options)}, options);
   report.tensor_maps = kernel_detail::tensor_maps_of(module, f);
+  if (options.races) report.races = kernel_detail::decide_races(module, function, options);
   return report;
 }
 
@@ -139,6 +141,8 @@ KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kern
   KernelReport report = kernel_detail::decide_program(
       {module.source, kernel.head, kernel.program, needs_block(kernel, options)}, options);
   report.assumed.insert(report.assumed.begin(), kernel.assumed.begin(), kernel.assumed.end());
+  if (options.races)
+    report.races = KernelRaces{.reason = "races are decided of PTX, and this is machine code"};
   return report;
 }
 

@@ -5,6 +5,7 @@ faial decides every launch, this script one: 64 threads, one block, or the shape
 for nvcc, which keeps each access, and weak in the PTX. As faial does, two writes of one value are accepted.
 """
 import re
+import time
 
 import suite
 
@@ -24,6 +25,10 @@ EDITS = {"drf-local-array": ("typedef unsigned int  uint;", ""),
          "drf-shared-mem": ("int i = blockIdx", "for (int k = threadIdx.x; k < 1024; k += blockDim.x) y[k] = 0;\n  __syncthreads();\n  int i = blockIdx")}
 BLOCKS = {"drf-2d": "256", "drf-local-array": "16,16", "drf-warp": "32", "racy-warp": "32", "racy-reduce": "32", "drf-assert-loop": "16"}
 VALUES = {"mode": 2, "N": 4, "d": 4, "Bc": 4, "k": 3, "w": 16}
+#: Cases of which --races is not asked, for every launch.
+ASSUMING = {"parse-gv": "the label is that of one grid", "racy-grid-level": "the label is about accesses of two blocks alone", "drf-enum-constraint": "the label takes an enumeration to have its named values alone",
+            "drf-loop1": "the label rests on an assumption of the source: n > 0", "drf-loop-comma-in-cond": "the label rests on an assumption of the source: n > 0",
+            "drf-loop2": "the label rests on an assumption of the source: n > 0", "drf-loop-aligned-1": "the label rests on an assumption of the source: n > 0"}
 WITHOUT_BODY = {"racy-funcion-call-unknowns": "the offsets come from a function without a body"}
 TYPES = {"float": "f32", "int": "i32", "uint": "u32", "unsigned int": "u32", "foo": "i32", "float2": "f32", "T": "f32"}
 
@@ -79,8 +84,15 @@ def ask(name, arguments, label, title):
         text = text.replace(old, new)
     launch, values = launch_of(name, text, arguments)
     ptx = s.compile(None, name, *flags, "-include", "cuda_runtime.h", "-include", "assert.h", "-include", prelude, text=text + "\n" + BEHIND.get(name, "") + "\n")
+    plain = ptx
     ptx, more = suite.lifted(re.sub(r"\.volatile\b", "", ptx))
     shared = ["--shared-bytes", "1024"] if "extern .shared" in ptx else []
+    if s.given.races:
+        start = time.time()
+        block = ["--block", launch[1]] if name in BLOCKS else []
+        if name in ASSUMING:
+            return s.not_asked(title, label, ASSUMING[name])
+        return s.line(title, label, s.races(suite.in_shared(re.sub(r"\.volatile\b", "", plain)), *block), time.time() - start)
     s.ask(title, label, ptx, *launch, *parameters_of(text, values), *more, *shared, "--same-values")
 
 
@@ -102,7 +114,7 @@ def main():
 
 
 if __name__ == "__main__":
-    s = suite.Suite("elliotsayes/faial examples/drf")
+    s = suite.Suite("elliotsayes/faial examples/drf", {"--races": {"action": "store_true", "help": "ask kernel --races for every launch: global memory as shared memory"}})
     prelude = s.folder / "prelude.h"
     prelude.write_text(PRELUDE)
     main()

@@ -69,6 +69,29 @@ class Suite:
             return {"verdict": "unknown", "reason": " ".join(r.stderr.split())[:300] or f"exit code {r.returncode}", "error": r.stderr}
         return json.loads(r.stdout)
 
+    def races(self, ptx, *options, seconds=300):
+        """What `swizproof kernel --races` says of the only kernel, as `flow` words it."""
+        path = self.folder / "asked.ptx"
+        path.write_text(ptx)
+        try:
+            r = subprocess.run([self.given.binary, "kernel", path, "--races", "--same-values", *options, "--json"], capture_output=True, text=True, check=False, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return {"verdict": "unknown", "reason": f"no answer after {seconds} s"}
+        if r.returncode not in (0, 1, 3) or not r.stdout:
+            return {"verdict": "unknown", "reason": " ".join(r.stderr.split())[:300] or f"exit code {r.returncode}"}
+        answer = json.loads(r.stdout)["kernels"][0].get("races")
+        if answer is None:
+            return {"verdict": "unknown", "reason": "no kernel is decided"}
+        out = {"verdict": answer["verdict"], "reason": answer["reason"]}
+        if answer["found"]:
+            one = answer["found"][0]
+            both = [f"thread {one[k]['thread']} {'writes' if one[k]['write'] else 'reads'} it" for k in ("first", "second")]
+            out |= {"kind": "race", "fault": {"kind": one["kind"], "text": f"byte {one['offset']} of {one['array']}: {both[0]}, {both[1]}; block {one['block']}, {one['params']}",
+                                              "lines": [one[k] for k in ("first", "second")]}}
+        elif answer["ptx_lines"]:
+            out["reason"] += f" (PTX lines {answer['ptx_lines']})"
+        return out
+
     def ask(self, name, label, ptx, *options, note="", explained="", seconds=300):
         """Asks one case and prints its line. label: `right`, `wrong`, `race free`, or kinds of fault that `/` separates."""
         start = time.time()
@@ -133,6 +156,19 @@ def reason_of(document):
 
 
 # ---------------------------------------------------------------------------------------------- PTX
+
+
+def in_shared(text, size=1 << 20):
+    """The PTX with what its pointers point to in shared memory, each in an array of its own: races of global memory within a block become races of shared memory."""
+    names = re.findall(r"\.param\s+\.u64\s+(?:\.ptr\s+[\w. ]*?)?(\w+)", re.search(r"\.entry [^()]*\((.*?)\)", text, re.S).group(1))
+    declared = ""
+    for name in names:
+        text, used = re.subn(rf"ld\.param\.u64 (\s*%\w+), \[{name}\];", rf"mov.u64 \1, in_shared_{name};", text)
+        declared += f".shared .align 16 .b8 in_shared_{name}[{size}];\n" if used else ""
+    text = re.sub(r"^((?:\.visible |\.extern )?)\.global (\.align \d+ \.\w+ \w+(?:\[\d*\])?)( = [^;]*)?;", r".shared \2;", text, flags=re.M)
+    text = re.sub(r"cvta(?:\.to)?\.global\.u64", "mov.u64", text)
+    text = re.sub(r"\b(ld|st|atom|red)(\.\w+)?\.global(\.nc)?(?=\.)", lambda m: m.group(1) + (m.group(2) or "") + ".shared", text)
+    return re.sub(r"^\.address_size 64\n", lambda m: m.group(0) + declared, text, count=1, flags=re.M)
 
 
 def cut(text, part=""):

@@ -94,6 +94,9 @@ struct Execution {
   std::uint64_t induction_steps = 0;  ///< of all warps so far
   /// Nodes of Special::warp_x, .. of the dimensions of which a warp has a part, if a Warp stands for all; else 0.
   std::array<std::uint32_t, 3> warp_numbers{};
+  bool wants_conditions = false;  ///< set before execute(): `conditions` are filled
+  std::vector<std::uint32_t>
+      conditions{};  ///< by block: the truth that its branch tests, before it is negated
 
   [[nodiscard]] Node const& node(std::uint32_t id) const { return terms.nodes()[id]; }
   /// The leaf that a node is; null for an operation.

@@ -11,6 +11,7 @@
 #include <swizproof/analysis/fix.hpp>
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/hardware/descriptor.hpp>
+#include <swizproof/kernel/races.hpp>
 #include <swizproof/ptx/parameters.hpp>
 #include <swizproof/program/source_line.hpp>
 #include <swizproof/execution/worst.hpp>
@@ -49,6 +50,8 @@ struct KernelOptions {
   std::uint64_t steps = 16'000'000;                ///< of evaluation, for one kernel
   bool fixes = false;                              ///< search them
   bool lanes = false;                              ///< fill KernelAccess::lanes
+  bool races = false;                              ///< fill KernelReport::races
+  bool same_values = false;                        ///< two writes of one value are no race
   bool any_base =
       false;  ///< every base of an array that PTX permits; else those that a device gives (H18), where they decide
 };
@@ -207,6 +210,7 @@ struct KernelReport {
   bool sass = false;  ///< of SASS, not of PTX
   std::vector<std::string>
       assumed{};  ///< what its instructions are taken to mean: forms that were not measured, and shuffles of lanes that may be elsewhere
+  std::optional<KernelRaces> races{};  ///< with KernelOptions::races
   std::string assumed_bases{};  ///< where shared arrays lie (H18), if an answer rests on it; else empty
 };
 

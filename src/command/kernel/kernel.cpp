@@ -4,6 +4,8 @@
 #include "command/kernel/decision.hpp"
 #include "command/line/help.hpp"
 #include "command/kernel/launch.hpp"
+#include "command/kernel/races.hpp"
+#include "command/kernel/since.hpp"
 #include "command/kernel/results.hpp"
 #include "command/profile/page_parts.hpp"
 
@@ -45,6 +47,11 @@ Sums sums_of(std::vector<Result> const& results) {
   for (Result const& r : results) {
     for (KernelAccess const& a : r.report.accesses) count(a.verdict, a.executed);
     for (KernelOperand const& o : r.report.operands) count(o.verdict, o.executed);
+    if (!r.report.races) continue;
+    RaceVerdict const races = r.report.races->verdict;
+    ++(races == RaceVerdict::proved    ? sums.race_free
+       : races == RaceVerdict::refuted ? sums.races
+                                       : sums.races_open);
   }
   return sums;
 }
@@ -52,9 +59,9 @@ Sums sums_of(std::vector<Result> const& results) {
 Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   std::vector<Result> const& results = of.all;
   Sums const sums = sums_of(results);
-  Json out{{"verdict", sums.refuted != 0                           ? "refuted"
-                       : sums.unknown != 0 || !of.not_read.empty() ? "unknown"
-                                                                   : "proved"},
+  Json out{{"verdict", sums.any_refuted()                           ? "refuted"
+                       : sums.any_unknown() || !of.not_read.empty() ? "unknown"
+                                                                    : "proved"},
            {"arch", arch.name},
            {"kernels", Json::array()}};
   for (Result const& r : results) {
@@ -65,6 +72,7 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
     for (std::size_t i = 0; i < r.report.operands.size(); ++i)
       if (auto text = source_text(sources, {r.report.operands[i].file, r.report.operands[i].line}))
         kernel["operands"][i]["source"] = std::move(*text);
+    if (r.report.races) kernel["races"] = races_json(*r.report.races);
     out["kernels"].push_back(std::move(kernel));
   }
   if (!of.notes.empty()) out["notes"] = of.notes;
@@ -118,6 +126,12 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
   return text;
 }
 
+/// The same arguments for the file of --since.
+KernelArguments earlier(KernelArguments arguments) {
+  arguments.files = {arguments.since};
+  return arguments;
+}
+
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   refuse_two_forms(common, arguments.sarif, arguments.html);
   refuse_format(common, arguments.format, arguments.sarif, arguments.html);
@@ -127,7 +141,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
                             "leave the other form out, or write it to a file");
   Sources sources(arguments.source);
   bool const text = !common.json && arguments.emit.empty() && arguments.sarif != "-" &&
-                    arguments.html != "-" && arguments.format != "gcc";
+                    arguments.html != "-" && arguments.format != "gcc" && arguments.since.empty();
   Style const style = style_of(common);
   std::size_t notes = 0;  // that are printed
   auto const print_notes = [&](std::vector<std::string> const& all) {
@@ -142,9 +156,14 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   Results const decided = decide_files(common, arguments, options, text ? print_one : OnResult());
   std::vector<Result> const& results = decided.all;
   Sums const sums = sums_of(results);
-  common.exit_code = sums.refuted != 0                                ? refuted
-                     : sums.unknown != 0 || !decided.not_read.empty() ? undecided
-                                                                      : holds;
+  common.exit_code = sums.any_refuted()                                ? refuted
+                     : sums.any_unknown() || !decided.not_read.empty() ? undecided
+                                                                       : holds;
+  std::optional<Comparison> since;
+  if (!arguments.since.empty()) {
+    since = compared(results, decide_files(common, earlier(arguments), options, {}).all);
+    common.exit_code = !since->worse.empty() ? refuted : !decided.not_read.empty() ? undecided : holds;
+  }
   Architecture const& arch = parse_architecture(common.arch);
   std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
   if (!arguments.sarif.empty())
@@ -157,12 +176,18 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   if (!arguments.emit.empty())
     return print_obligation(common, to_json(decided, arch, sources),
                             obligations_of(common, arguments, options, results), decided.notes);
-  if (common.json) return print_json(common, to_json(decided, arch, sources));
+  if (common.json) {
+    Json document = to_json(decided, arch, sources);
+    if (since) document["verdict"] = since->worse.empty() ? "proved" : "refuted";
+    if (since) document["since"] = comparison_json(*since, arguments.since);
+    return print_json(common, document);
+  }
   if (arguments.sarif == "-" || arguments.html == "-") return;
   if (arguments.format == "gcc")
     return fmt::print(common.streams.out, "{}", gcc_lines(kernel_rules, findings));
   print_notes(decided.notes);
   fmt::print(common.streams.out, "{}", left_out(decided));
+  if (since) return fmt::print(common.streams.out, "{}", describe(*since, arguments.since));
   fmt::print(common.streams.out,
              "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown;\n"
              "of the {}, over all warps, blocks, iterations and parameters\n{}{}",
@@ -227,6 +252,17 @@ void add_kernel(CLI::App& app, Common& common) {
          "them,\nwhich is listed as assumed; ptx, all that PTX permits")
       ->check(CLI::IsMember({"device", "ptx"}))
       ->capture_default_str();
+  sub->add_flag(
+      "--races", options->races,
+      "also: do two threads of a block access one byte of shared memory, one of them writing it, with no\n"
+      "barrier between, in any launch? Exit code 1 if so. --block and --param narrow the launches");
+  sub->add_option(
+         "--since", arguments->since,
+         "an earlier build, of the forms of FILE: which lines cost more or less than in it? Exit code 1 if "
+         "one is\n"
+         "worse, else 0, with other conflicts too. Lines are matched by kernel, number and instruction")
+      ->type_name("FILE");
+  sub->add_flag("--same-values", options->same_values, "with --races: two writes of one value are accepted");
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
   sub->add_option("--source", arguments->source,

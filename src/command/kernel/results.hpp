@@ -39,7 +39,10 @@ struct Results {
 
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
-  std::size_t idle = 0;  ///< of the proved ones, those that no lane executes
+  std::size_t idle = 0;                                  ///< of the proved ones, those that no lane executes
+  std::size_t race_free = 0, races = 0, races_open = 0;  ///< kernels, with --races
+  [[nodiscard]] bool any_refuted() const { return refuted + races != 0; }
+  [[nodiscard]] bool any_unknown() const { return unknown + races_open != 0; }
 };
 
 /// The outermost line of source that the access was inlined for and that can be read, else its own.

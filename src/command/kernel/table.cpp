@@ -1,3 +1,4 @@
+#include "command/kernel/races.hpp"
 #include "command/kernel/results.hpp"
 
 #include "report/fix.hpp"
@@ -305,7 +306,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   std::vector<Row<KernelAccess>> rows = shown_rows(r.report.accesses, style);
   sort_by_losses(rows);
   std::vector<Row<KernelOperand>> const operands = shown_rows(r.report.operands, style);
-  if (style.brief() && rows.empty() && operands.empty() && r.report.refused.empty()) return;
+  if (style.brief() && !r.report.races && rows.empty() && operands.empty() && r.report.refused.empty())
+    return;
   fmt::print(common.streams.out, "{}{}{}\n", style.strong(r.name),
              r.report.block.empty() ? "" : "  block " + r.report.block,
              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
@@ -318,6 +320,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
     fmt::print(common.streams.out, "  {}\n", style.faint(assumed));
   if (!r.report.assumed_bases.empty())
     fmt::print(common.streams.out, "  assumed: {}\n", r.report.assumed_bases);
+  if (r.report.races) fmt::print(common.streams.out, "{}", describe(*r.report.races));
   print_accesses(common, rows, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));

@@ -25,6 +25,10 @@ void Steps::run(Id block) {
     }
   }
   registers_.finish(block);
+  if (!out_.wants_conditions) return;
+  out_.conditions.resize(program_.blocks.size(), 1);
+  if (b.condition >= 0)
+    out_.conditions[block] = registers_.at_end(static_cast<std::uint32_t>(b.condition), block);
 }
 
 Id Steps::value(Source const& s, unsigned w) {

@@ -32,9 +32,9 @@ class KernelEntries {
 
  private:
   std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
-    static std::set<std::string_view> const known{"ptx",          "name",   "block",   "param",
-                                                  "shared_bytes", "excess", "at_most", "allow",
-                                                  "data",         "arch",   "expect",  "bases"};
+    static std::set<std::string_view> const known{"ptx",    "name",    "block", "param", "shared_bytes",
+                                                  "excess", "at_most", "allow", "data",  "arch",
+                                                  "expect", "bases",   "races"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
@@ -179,6 +179,11 @@ class KernelEntries {
         file_.fail("bases is \"device\" or \"ptx\"", bases->source(),
                    "bases = \"ptx\": all that PTX permits");
       options.any_base = text == "ptx";
+    }
+    if (toml::node const* const races = table.get("races")) {
+      if (!races->is_boolean())
+        file_.fail("races is true or false", races->source(), "races = true: the kernel has none");
+      options.races = races->as_boolean()->get();
     }
     if (toml::node const* const param = table.get("param")) {
       if (!param->is_table())

@@ -874,6 +874,75 @@ class KernelVector(Record):
 
 
 @record
+class RaceAccess(Record):
+    """An access of a race: `thread` is threadIdx, `write` is true for stores and atomics."""
+
+    op: str
+    ptx_line: int
+    thread: List[int]
+    write: bool
+    file: Optional[str] = None
+    line: Optional[int] = None
+
+
+@record
+class Race(Record):
+    """Two threads of a block access `byte` in one interval, behind `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch."""
+
+    kind: str
+    byte: int
+    offset: int
+    barriers: int
+    block: List[int]
+    block_index: List[int]
+    params: Dict[str, int]
+    first: RaceAccess
+    second: RaceAccess
+    array: Optional[str] = None
+
+
+@record
+class Races(Record):
+    """Races of a kernel for shared memory, over all launches, with `races`: `accesses` to shared memory, `pairs` of them that may meet, races that were `found`."""
+
+    verdict: str
+    ptx_lines: List[int]
+    accesses: int
+    pairs: int
+    found: List[Race]
+    reason: Optional[str] = None
+    assumed: Optional[List[str]] = None
+
+
+@record
+class ComparedLine(Record):
+    """A line of two builds: its `accesses` and wavefronts above the ideal (`excess`) `before` and `after`; None if no bound is known."""
+
+    kernel: str
+    block: str
+    source: str
+    op: str
+    accesses: Dict[str, int]
+    excess: Dict[str, Optional[int]]
+    was_at: Optional[str] = None
+    why: Optional[str] = None
+
+
+@record
+class Since(Record):
+    """An earlier build, compared with this one: lines that are worse, better, added, removed, and how many are the same."""
+
+    file: str
+    same: int
+    worse: List[ComparedLine]
+    better: List[ComparedLine]
+    added: List[ComparedLine]
+    removed: List[ComparedLine]
+    kernels_added: List[str]
+    kernels_removed: List[str]
+
+
+@record
 class CompiledKernel(Record):
     """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, and shuffles of lanes that are not known to execute them."""
 
@@ -888,6 +957,7 @@ class CompiledKernel(Record):
     vectors: Optional[List[KernelVector]] = None
     operands: Optional[List[KernelOperand]] = None
     assumed: Optional[List[str]] = None
+    races: Optional[Races] = None
 
 
 @record
@@ -904,6 +974,7 @@ class Kernel(Answer):
     notes: Optional[List[str]] = None
     not_read: Optional[List[Dict[str, str]]] = None
     obligation: Optional[str] = None
+    since: Optional[Since] = None
 
 
 @record

@@ -1,0 +1,67 @@
+// Races for shared memory in a compiled kernel, over all its launches: two threads of a block, two accesses to one byte in one interval
+// between barriers, one of them a write.
+//
+//   PTX  -->  barriers and the intervals between them (src/kernel/race_intervals.hpp)
+//        -->  terms of two threads (race_pair.hpp), a question for each pair of accesses  -->  race free
+//        -->  blocks on numbers (race_run.hpp)                                             -->  a race, with its launch
+//
+// "Race free" needs every pair of accesses to be decided. "Race" needs a launch whose block was executed on numbers, all threads of it,
+// barrier by barrier. All else is undecided, with the reason.
+#pragma once
+
+#include <swizproof/program/source_line.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace swizproof {
+
+/// Answer for one kernel.
+enum class RaceVerdict : std::uint8_t { proved, refuted, unknown };
+
+/// Kinds of races.
+enum class RaceKind : std::uint8_t {
+  lost_store,  ///< two threads write one byte
+  read_write,
+  same_value  ///< two threads write one value
+};
+/// `lost store`, `race`, `same-value race`.
+[[nodiscard]] std::string_view name_of(RaceKind kind);
+
+/// An access of a race.
+struct RaceAccess {
+  std::string op{};
+  std::uint32_t ptx_line = 0;
+  SourceLine source{};
+  bool write = false;
+  std::array<std::uint32_t, 3> thread{};  ///< threadIdx
+};
+
+/// A race that an execution has.
+struct Race {
+  RaceKind kind = RaceKind::read_write;
+  RaceAccess first{}, second{};
+  std::uint64_t byte = 0;      ///< address in shared memory
+  std::string array{};         ///< that has the byte; empty: none
+  std::uint64_t offset = 0;    ///< of the byte in the array
+  std::uint32_t interval = 0;  ///< barriers that both threads have passed
+  std::array<std::uint32_t, 3> block{1, 1, 1}, block_index{};
+  std::vector<std::pair<std::string, std::uint64_t>> params{};  ///< that the execution read
+};
+
+/// Races of one kernel.
+struct KernelRaces {
+  RaceVerdict verdict = RaceVerdict::unknown;
+  std::string reason{};                 ///< of an unknown one
+  std::vector<std::uint32_t> lines{};   ///< of the PTX, that the reason is about
+  std::vector<Race> races{};            ///< one for each pair of instructions, lost stores first
+  std::size_t accesses = 0, pairs = 0;  ///< to shared memory; pairs that a solver or a disjoint array decided
+  std::vector<std::string> assumed{};
+};
+
+}  // namespace swizproof

@@ -1,0 +1,83 @@
+#include "command/kernel/races.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace swizproof::command::kernel_detail {
+
+namespace {
+
+using RaceJson = nlohmann::ordered_json;
+
+RaceJson access_json(RaceAccess const& a) {
+  return {{"op", a.op},
+          {"ptx_line", a.ptx_line},
+          {"file", a.source.file.empty() ? RaceJson() : RaceJson(a.source.file)},
+          {"line", a.source.file.empty() ? RaceJson() : RaceJson(a.source.line)},
+          {"thread", a.thread},
+          {"write", a.write}};
+}
+
+std::string at(RaceAccess const& a) {
+  std::string const name = a.source.file.substr(a.source.file.rfind('/') + 1);
+  return name.empty() ? fmt::format("PTX {}", a.ptx_line) : fmt::format("{}:{}", name, a.source.line);
+}
+
+std::string thread_of(RaceAccess const& a) { return fmt::format("thread ({})", fmt::join(a.thread, ",")); }
+
+}  // namespace
+
+nlohmann::ordered_json races_json(KernelRaces const& races) {
+  RaceJson out{{"verdict", races.verdict == RaceVerdict::proved    ? "proved"
+                           : races.verdict == RaceVerdict::refuted ? "refuted"
+                                                                   : "unknown"},
+               {"reason", races.reason.empty() ? RaceJson() : RaceJson(races.reason)},
+               {"ptx_lines", races.lines},
+               {"accesses", races.accesses},
+               {"pairs", races.pairs},
+               {"found", RaceJson::array()}};
+  for (Race const& r : races.races) {
+    RaceJson params = RaceJson::object();
+    for (auto const& [name, value] : r.params) params[name] = value;
+    out["found"].push_back({{"kind", name_of(r.kind)},
+                            {"byte", r.byte},
+                            {"array", r.array.empty() ? RaceJson() : RaceJson(r.array)},
+                            {"offset", r.offset},
+                            {"barriers", r.interval},
+                            {"block", r.block},
+                            {"block_index", r.block_index},
+                            {"params", std::move(params)},
+                            {"first", access_json(r.first)},
+                            {"second", access_json(r.second)}});
+  }
+  if (!races.assumed.empty()) out["assumed"] = races.assumed;
+  return out;
+}
+
+std::string describe(KernelRaces const& races) {
+  if (races.verdict == RaceVerdict::proved)
+    return fmt::format("  race free for every launch: {} accesses, {} pairs\n", races.accesses, races.pairs);
+  if (races.verdict == RaceVerdict::unknown)
+    return fmt::format("  races undecided: {}{}\n", races.reason,
+                       races.lines.empty() ? "" : fmt::format(" (PTX {})", fmt::join(races.lines, ", ")));
+  std::string out;
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {
+    Race const& r = races.races[i];
+    out += fmt::format("  {}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between\n",
+                       name_of(r.kind), thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
+                       r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
+                       thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second));
+    std::vector<std::string> params;
+    for (auto const& [name, value] : r.params) params.push_back(fmt::format("{} = {}", name, value));
+    if (i == 0)
+      out += fmt::format("    in a block of {}, block {}{}{}\n", fmt::join(r.block, ","),
+                         fmt::join(r.block_index, ","), params.empty() ? "" : ", ", fmt::join(params, ", "));
+  }
+  if (races.races.size() > most) out += fmt::format("  and {} more\n", races.races.size() - most);
+  return out;
+}
+
+}  // namespace swizproof::command::kernel_detail

@@ -1,0 +1,378 @@
+#include "race_pair.hpp"
+
+#include <swizproof/engine/walk.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace swizproof::kernel_detail {
+
+using execution::Leaf;
+using execution::Phi;
+using program::Space;
+using program::Special;
+
+namespace {
+
+constexpr std::uint64_t most_shared = 1 << 18;  ///< bytes: more than a block can have
+constexpr std::size_t most_orbit_values = 64;   ///< of a register at a header, that are told apart
+
+constexpr std::uint64_t most_turns = 5'000;  ///< of a loop that is followed
+
+/// Kinds of keys of variables.
+enum Key : std::uint64_t {
+  of_thread,
+  of_shape,
+  of_block,
+  of_blocks,
+  of_param,
+  of_counter,
+  of_node,
+  of_function
+};
+
+}  // namespace
+
+void RacePair::begin(Terms& terms, std::span<Term const> given) {
+  terms_ = &terms, given_ = given;
+  facts_ = true;
+  numbers_.clear(), unknowns_.clear(), values_.clear();
+}
+
+/// The variable with this key, as a word of its bits.
+Term RacePair::unknown(std::vector<std::uint64_t> key, RaceUnknown what) {
+  auto const [at, fresh] = numbers_.try_emplace(std::move(key), unknowns_.size());
+  if (fresh) {
+    std::size_t const n = unknowns_.size();
+    values_.push_back(n < given_.size() ? given_[n]
+                                        : terms_->variable(64, what.bits, "v" + std::to_string(n)));
+    unknowns_.push_back(what);
+  }
+  return resized(values_[at->second], unknowns_[at->second].bits);
+}
+
+Term RacePair::shape(unsigned dimension) {
+  if (shapes_.given) return word((*shapes_.given)[dimension]);
+  if (dimension >= shapes_.dimensions) return word(1);
+  bool const fresh = numbers_.count({of_shape, dimension}) == 0;
+  Term const n = resized(unknown({of_shape, dimension}, {RaceUnknown::Kind::shape, 11, dimension, 0}), 32);
+  if (!fresh) return n;
+  facts_ = facts_ && word(0) < n && !(word(shapes_.most) < n);
+  if (dimension == 0 && shapes_.dimensions > 1)
+    facts_ = facts_ && !(word(shapes_.most) < n * shape(1) * shape(2));
+  return n;
+}
+
+Term RacePair::thread(unsigned number, unsigned dimension) {
+  if (shapes_.given ? (*shapes_.given)[dimension] == 1 : dimension >= shapes_.dimensions) return word(0);
+  bool const fresh = numbers_.count({of_thread, number, dimension}) == 0;
+  Term const t = resized(
+      unknown({of_thread, number, dimension}, {RaceUnknown::Kind::thread, 10, dimension, number}), 32);
+  if (fresh) facts_ = facts_ && t < shape(dimension);
+  return t;
+}
+
+Term RacePair::linear(unsigned number) {
+  return thread(number, 0) + shape(0) * (thread(number, 1) + shape(1) * thread(number, 2));
+}
+
+Formula RacePair::two_threads(Warps warps) {
+  Formula same = true;
+  for (unsigned d = 0; d < 3; ++d) same = same && thread(0, d) == thread(1, d);
+  Formula const one_warp = shr(linear(0), 5) == shr(linear(1), 5);
+  Formula const where = warps == Warps::any ? Formula(true) : warps == Warps::one ? one_warp : !one_warp;
+  return !same && where;
+}
+
+RacePair::View RacePair::view(unsigned number, std::int32_t loop, std::vector<Turn> const& turns) {
+  View out;
+  out.thread = number;
+  std::size_t k = 0;
+  for (std::int32_t const l : flow_.around(loop)) {
+    Turn const turn = turns[k++];
+    auto const index = static_cast<std::uint64_t>(l);
+    Term const shared = unknown({of_counter, index}, {RaceUnknown::Kind::other, 64, 0, 0});
+    Term const counter = turn == Turn::same    ? shared
+                         : turn == Turn::next  ? shared + word(1, 64)
+                         : turn == Turn::first ? word(0, 64)
+                         : turn == Turn::second
+                             ? word(1, 64)
+                             : unknown({of_counter, index, number}, {RaceUnknown::Kind::other, 64, 0, 0});
+    if (turn == Turn::next) facts_ = facts_ && shared < word(1ULL << 63, 64);
+    out.turns[l] = {turn, counter.id};
+  }
+  return out;
+}
+
+/// The iteration before that of a view, of one loop: those within it are another matter.
+RacePair::View& RacePair::before(View& of, std::int32_t loop) {
+  std::unique_ptr<View>& out = of.before[loop];
+  if (out) return *out;
+  out = std::make_unique<View>();
+  out->thread = of.thread;
+  for (std::int32_t const l : flow_.around(loop)) out->turns[l] = of.turns.at(l);
+  auto& [turn, counter] = out->turns[loop];
+  Term const now{terms_, counter};
+  turn = turn == Turn::next ? Turn::same : turn == Turn::second ? Turn::first : Turn::any;
+  counter =
+      turn == Turn::same
+          ? unknown({of_counter, static_cast<std::uint64_t>(loop)}, {RaceUnknown::Kind::other, 64, 0, 0}).id
+      : turn == Turn::first ? word(0, 64).id
+                            : (now - word(1, 64)).id;
+  return *out;
+}
+
+void RacePair::add_counters(std::int32_t loop, View const& of, std::vector<std::uint64_t>& key) const {
+  for (std::int32_t const l : flow_.around(loop)) {
+    auto const at = of.turns.find(l);
+    key.push_back(at == of.turns.end() ? ~std::uint64_t{0} : at->second.second);
+  }
+}
+
+/// A value that is not known: one in both threads, or one in each.
+Term RacePair::not_known(Id id, std::int32_t loop, bool shared, View& of, unsigned bits) {
+  std::vector<std::uint64_t> key{of_node, id, shared ? 2 : of.thread};
+  add_counters(loop, of, key);
+  return unknown(std::move(key), {RaceUnknown::Kind::other, bits, 0, 0});
+}
+
+RacePair::Id RacePair::translated(Id start, View& of) {
+  std::vector<Id> work{start};
+  while (!work.empty()) {
+    Id const id = work.back();
+    if (of.memo.count(id) != 0) {
+      work.pop_back();
+      continue;
+    }
+    Node n = execution_.node(id);
+    if (n.op == Op::variable) {
+      Id const out = leaf(id, of);
+      of.memo[id] = out;
+      work.pop_back();
+      continue;
+    }
+    bool ready = true;
+    for (Id const o : operands(n))
+      if (of.memo.count(o) == 0) work.push_back(o), ready = false;
+    if (!ready) continue;
+    unsigned const count = operand_count(n.op);
+    if (count > 0) n.a = of.memo[n.a];
+    if (count > 1) n.b = of.memo[n.b];
+    if (count > 2) n.c = of.memo[n.c];
+    of.memo[id] = terms_->add(n);
+    work.pop_back();
+  }
+  return of.memo[start];
+}
+
+RacePair::Id RacePair::leaf(Id id, View& of) {
+  Node const n = execution_.node(id);
+  Leaf const& l = *execution_.leaf_at(id);
+  auto const sized = [&](Term t) { return resized(t, n.width).id; };
+  switch (l.kind) {
+    case Leaf::Kind::special:
+      return special(l, of);
+    case Leaf::Kind::symbol:
+      if (auto const& at = program_.symbols[l.extra].placed) return word(*at, n.width).id;
+      return sized(unknown({of_node, id}, {RaceUnknown::Kind::other, n.width, 0, 0}));
+    case Leaf::Kind::param: {
+      auto const given = params_.find(program_.symbols[l.extra].name);
+      if (given != params_.end() && l.offset < 8)
+        return word((given->second >> 8 * l.offset) & low_bits(n.width), n.width).id;
+      return sized(unknown({of_param, l.extra, l.offset, n.width},
+                           {RaceUnknown::Kind::param, n.width, l.extra, l.offset}));
+    }
+    case Leaf::Kind::counter: {
+      auto const at = of.turns.find(l.loop);
+      if (at != of.turns.end()) return sized(Term{terms_, at->second.second});
+      break;
+    }
+    case Leaf::Kind::phi:
+      return phi(id, *execution_.phi_at(id), of);
+    case Leaf::Kind::exit:
+      return behind_loop(id, l, of);
+    case Leaf::Kind::opaque: {  // a function: of the same arguments the same
+      std::vector<std::uint64_t> key{of_function, l.extra, n.width};
+      for (Id const a : l.args) key.push_back(translated(a, of));
+      return sized(unknown(std::move(key), {RaceUnknown::Kind::other, n.width, 0, 0}));
+    }
+    default:
+      break;
+  }
+  return sized(not_known(id, l.loop, uniform_(id), of, n.width));
+}
+
+RacePair::Id RacePair::special(Leaf const& l, View& of) {
+  if (execution::is_uniform(l))
+    return unknown({of_node, ~std::uint64_t{0}, l.extra, l.width}, {RaceUnknown::Kind::other, l.width, 0, 0})
+        .id;
+  auto const s = static_cast<Special>(l.extra);
+  auto const dimension = [&](Special first) {
+    return static_cast<unsigned>(s) - static_cast<unsigned>(first);
+  };
+  auto const sized = [&](Term t) { return resized(t, l.width).id; };
+  if (s <= Special::tid_z) return sized(thread(of.thread, dimension(Special::tid_x)));
+  if (s <= Special::ntid_z) return sized(shape(dimension(Special::ntid_x)));
+  if (s <= Special::nctaid_z) {
+    bool const count = s >= Special::nctaid_x;
+    unsigned const d = dimension(count ? Special::nctaid_x : Special::ctaid_x), bits = d == 0 ? 31 : 16;
+    auto const number = [&](bool blocks) {
+      return resized(unknown({blocks ? of_blocks : of_block, d},
+                             {blocks ? RaceUnknown::Kind::blocks : RaceUnknown::Kind::block, bits, d, 0}),
+                     32);
+    };
+    if (count) facts_ = facts_ && number(false) < number(true);
+    return sized(number(count));
+  }
+  if (s == Special::laneid) return sized(linear(of.thread) & word(31));
+  return sized(unknown({of_node, ~std::uint64_t{1}, l.extra, of.thread, l.width},
+                       {RaceUnknown::Kind::other, l.width, 0, 0}));
+}
+
+/// True if a term is at most another one, for it is that one shifted right, divided or masked.
+bool RacePair::shrinks(Id term, Id than) const {
+  if (term == than) return true;
+  Node const& n = execution_.node(term);
+  switch (n.op) {
+    case Op::bv_lshr:
+    case Op::bv_urem:
+      return shrinks(n.a, than);
+    case Op::bv_udiv:
+      return shrinks(n.a, than) && execution_.node(n.b).op == Op::constant && execution_.node(n.b).value != 0;
+    case Op::bv_and:
+      return shrinks(n.a, than) || shrinks(n.b, than);
+    case Op::ite:
+      return shrinks(n.b, than) && shrinks(n.c, than);
+    default:
+      return false;
+  }
+}
+
+RacePair::Id RacePair::phi(Id id, Phi const& p, View& of) {
+  unsigned const width = execution_.node(id).width;
+  if (p.kind == Phi::Kind::same) return translated(p.init, of);
+  auto const at = of.turns.find(p.loop);
+  if (at == of.turns.end()) return not_known(id, p.loop, false, of, width).id;
+  auto const [turn, counter] = at->second;
+  if (p.kind == Phi::Kind::affine) {
+    Term const k = resized(Term{terms_, counter}, width);
+    Id const init = translated(p.init, of), step = translated(p.step, of);
+    return (Term{terms_, init} + k * Term{terms_, step}).id;
+  }
+  if (turn == Turn::first) return translated(p.init, of);
+  if (turn == Turn::second || turn == Turn::next) return translated(p.back, before(of, p.loop));
+  Term const value = not_known(id, p.loop, uniform_(id), of, width);
+  if (p.kind == Phi::Kind::orbit && p.values.size() <= most_orbit_values) {
+    Formula among = false;
+    for (std::uint64_t const v : p.values) among = among || value == word(v, width);
+    facts_ = facts_ && among;
+  }
+  if (shrinks(p.back, p.node)) facts_ = facts_ && !(Term{terms_, translated(p.init, of)} < value);
+  return value.id;
+}
+
+/// A value behind a loop: that of the iteration in which the thread leaves it, whichever it is.
+RacePair::Id RacePair::behind_loop(Id id, Leaf const& l, View& of) {
+  std::unique_ptr<View>& last = of.behind[l.left];
+  if (!last) {
+    last = std::make_unique<View>();
+    last->thread = of.thread;
+    std::int32_t const parent = flow_.loops[static_cast<std::size_t>(l.left)].parent;
+    std::vector<std::uint64_t> key{of_counter, static_cast<std::uint64_t>(l.left),
+                                   uniform_.exits(l.left) ? 4U : 2U + of.thread};
+    for (std::int32_t const o : flow_.around(parent))
+      if (auto const at = of.turns.find(o); at != of.turns.end()) last->turns[o] = at->second;
+    add_counters(parent, of, key);
+    key.push_back(0);  // no key of a counter of the access itself
+    last->turns[l.left] = {Turn::any, unknown(std::move(key), {RaceUnknown::Kind::other, 64, 0, 0}).id};
+  }
+  (void)id;
+  return translated(l.args[0], *last);
+}
+
+/// The last iteration of a loop that constants decide.
+std::optional<std::uint64_t> RacePair::last_iteration(std::int32_t loop) {
+  auto const [at, fresh] = last_.try_emplace(loop, std::nullopt);
+  if (!fresh) return at->second;
+  auto const& exits = execution_.exits[static_cast<std::size_t>(loop)];
+  std::map<Id, Phi const*> phis;
+  Walk walk(exits, 300);
+  while (auto const id = walk.next()) {
+    walk.add(operands(execution_.node(*id)));
+    if (execution_.leaf_at(*id) == nullptr) continue;
+    Phi const* const p = execution_.phi_at(*id);
+    auto const constant = [&](Id x) { return execution_.node(x).op == Op::constant; };
+    if (p == nullptr || p->loop != loop || p->kind != Phi::Kind::affine || !constant(p->init) ||
+        !constant(p->step))
+      return std::nullopt;
+    phis[*id] = p;
+  }
+  if (walk.over()) return std::nullopt;
+  for (std::uint64_t k = 0; k < most_turns; ++k) {
+    std::unordered_map<Id, std::uint64_t> known;
+    for (auto const& [id, p] : phis)
+      known[id] = (execution_.node(p->init).value + k * execution_.node(p->step).value) &
+                  low_bits(execution_.node(id).width);
+    for (Id const exit : exits)
+      if (number_of(execution_.terms, exit, known) != 0) return at->second = k;
+  }
+  return std::nullopt;
+}
+
+/// A loop has come to its iteration: the one before took none of its exits.
+void RacePair::continues(std::int32_t loop, View& of) {
+  for (auto const& other : flow_.loops)
+    if (other.parent == loop) return;
+  Term const counter{terms_, of.turns.at(loop).second};
+  if (auto const last = last_iteration(loop)) facts_ = facts_ && !(word(*last, 64) < counter);
+  if (of.turns.at(loop).first == Turn::first) return;
+  Formula stays = true;
+  for (Id const exit : execution_.exits[static_cast<std::size_t>(loop)])
+    stays = stays && !Formula(terms_, translated(exit, before(of, loop)));
+  facts_ = facts_ && (counter == word(0, 64) || stays);
+}
+
+/// An access stays in its array: one that does not is a fault of its own.
+void RacePair::stays(Term address, std::int64_t array, unsigned bytes) {
+  if (array < 0 || !program_.symbols[static_cast<std::size_t>(array)].placed) {
+    facts_ = facts_ && address < word(most_shared);
+    return;
+  }
+  program::Variable const& v = program_.symbols[static_cast<std::size_t>(array)];
+  std::uint64_t const size = v.extern_array ? most_shared : v.bytes;
+  facts_ = facts_ && address - word(*v.placed) < word(size < bytes ? 1 : size - bytes + 1);
+}
+
+Formula RacePair::meets(Visit const& a, Visit const& b, std::array<std::int64_t, 2> arrays, Warps warps) {
+  Visit const* const both[] = {&a, &b};
+  std::vector<Term> address;
+  Formula guards = true;
+  unsigned bytes[2] = {};
+  for (unsigned t = 0; t < 2; ++t) {
+    execution::ExecutedAccess const& e = execution_.accesses[both[t]->access];
+    View of = view(t, e.loop, both[t]->turns);
+    guards = guards && Formula(terms_, translated(e.guard, of));
+    address.push_back(resized(Term{terms_, translated(e.address, of)}, 32));
+    for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
+    bytes[t] = program_.accesses[both[t]->access].bytes;
+    stays(address[t], arrays[t], bytes[t]);
+  }
+  Formula const overlap =
+      address[1] - address[0] < word(bytes[0]) || address[0] - address[1] < word(bytes[1]);
+  Formula const threads = two_threads(warps);
+  return facts_ && guards && overlap && threads;
+}
+
+Formula RacePair::differs(std::uint32_t block, std::uint32_t truth, Warps warps) {
+  std::vector<Formula> values;
+  for (unsigned t = 0; t < 2; ++t) {
+    std::vector<Turn> turns;
+    for ([[maybe_unused]] std::int32_t const l : flow_.around(flow_.loop[block])) turns.push_back(Turn::same);
+    View of = view(t, flow_.loop[block], turns);
+    values.emplace_back(terms_, translated(truth, of));
+  }
+  Formula const threads = two_threads(warps);
+  return facts_ && threads && ((values[0] && !values[1]) || (!values[0] && values[1]));
+}
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,325 @@
+#include "race_run.hpp"
+
+#include <swizproof/program/floating.hpp>
+#include <swizproof/program/step.hpp>
+
+#include <algorithm>
+
+namespace swizproof::kernel_detail {
+
+using program::Action;
+using program::Block;
+using program::MemoryAccess;
+using program::Program;
+using program::Source;
+using program::Space;
+using program::Step;
+
+namespace {
+
+constexpr std::uint64_t most_block_steps = 1'500'000;  ///< of one block
+constexpr std::uint64_t shared_window = 1 << 24;
+constexpr std::uint64_t symbols_from = std::uint64_t{1} << 40, locals_from = std::uint64_t{1} << 41,
+                        params_from = std::uint64_t{1} << 42;
+
+/// Instructions whose writes of memory are not followed.
+bool writes_elsewhere(ptx::Opcode const& op) {
+  bool const atomic = (op.name == "atom" || op.name == "red") && op.space != Space::shared;
+  return atomic || op.name == "cp" || op.name == "multimem" || op.name == "wmma" || op.name == "call" ||
+         (op.name == "st" && (op.has("async") || op.has("bulk")));
+}
+
+}  // namespace
+
+RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
+                 std::vector<SharedAccess> const& accesses, std::uint64_t end)
+    : function_(function),
+      program_(lowered),
+      accesses_(accesses),
+      of_block_(lowered.blocks.size()),
+      end_(end) {
+  for (program::LoweredInstruction const& i : lowered.instructions) of_block_[i.block].push_back(i);
+  for (std::size_t s = 0; s < lowered.symbols.size(); ++s) {
+    Space const space = lowered.symbols[s].space;
+    std::uint64_t const from = space == Space::local   ? locals_from
+                               : space == Space::param ? params_from
+                                                       : symbols_from;
+    addresses_.push_back(lowered.symbols[s].placed.value_or(from + (std::uint64_t{s} << 20)));
+  }
+  for (ptx::Instruction const& i : function.body)
+    if (i.opcode.name == "trap") traps_.insert(i.line);
+}
+
+RaceRun::Value RaceRun::value(Thread const& t, Source const& s) const {
+  return s.constant ? Value{s.value, false, false} : t.registers[s.value];
+}
+
+RaceRun::Value RaceRun::value(Thread const& t, ptx::Operand const& o) const {
+  using Kind = ptx::Operand::Kind;
+  if (o.kind == Kind::immediate) return {o.value, false, false};
+  return o.kind == Kind::reg ? t.registers[o.reg] : Value{};
+}
+
+std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
+  launch_ = &launch;
+  std::uint32_t const count = launch.block[0] * launch.block[1] * launch.block[2];
+  threads_.assign(count, {});
+  for (Thread& t : threads_) t.registers.resize(program_.widths.size());
+  memory_.clear(), seen_.clear(), reported_.clear(), read_.clear(), found_.clear();
+  any_store_ = false, interval_ = 0, left_ = most_block_steps;
+  for (bool moves = true; moves && left_ > 0;) {
+    for (std::uint32_t n = 0; n < count; ++n)
+      if (threads_[n].state == Thread::State::runs) go(n);
+    moves = release();
+  }
+  complete_ = std::all_of(threads_.begin(), threads_.end(),
+                          [](Thread const& t) { return t.state == Thread::State::ended; });
+  return found_;
+}
+
+/// Lets warps and the block go on whose threads all wait; false if none does.
+bool RaceRun::release() {
+  using State = Thread::State;
+  bool moves = false;
+  for (std::size_t w = 0; w < threads_.size(); w += 32) {
+    auto const first = threads_.begin() + static_cast<std::ptrdiff_t>(w);
+    auto const last = threads_.begin() + static_cast<std::ptrdiff_t>(std::min(w + 32, threads_.size()));
+    auto const waits = [](Thread const& t) { return t.state == State::at_warp || t.state == State::ended; };
+    auto const here = std::find_if(first, last, [](Thread const& t) { return t.state == State::at_warp; });
+    if (here == last || !std::all_of(first, last, waits)) continue;
+    for (auto t = first; t != last; ++t)
+      if (t->state == State::at_warp) t->state = State::runs, t->passed = true, ++t->phase, moves = true;
+  }
+  if (moves) return true;
+  std::uint32_t at = 0;
+  for (Thread const& t : threads_) {
+    if (t.state == State::ended) continue;
+    if (t.state != State::at_barrier || (at != 0 && at != t.waits)) return false;
+    at = t.waits;
+  }
+  if (at == 0) return false;
+  for (Thread& t : threads_)
+    if (t.state == State::at_barrier) t.state = State::runs, t.passed = true;
+  ++interval_;
+  seen_.clear();
+  return true;
+}
+
+/// Runs a thread to a barrier, its end, or where it is stuck.
+void RaceRun::go(std::uint32_t number) {
+  Thread& t = threads_[number];
+  for (;;) {
+    Block const& block = program_.blocks[t.block];
+    auto const& list = of_block_[t.block];
+    for (; t.at < list.size(); ++t.at) {
+      ptx::Instruction const& i = function_.body[list[t.at].instruction];
+      bool const barrier = i.opcode.name == "bar" || i.opcode.name == "barrier";
+      bool const warp = barrier && i.opcode.has("warp");
+      if (barrier && !t.passed) {
+        t.state = warp ? Thread::State::at_warp : Thread::State::at_barrier;
+        t.waits = list[t.at].instruction + 1;
+        return;
+      }
+      t.passed = false;
+      if (i.opcode.name == "shfl" || i.opcode.name == "vote" || i.opcode.name == "redux" ||
+          i.opcode.name == "match")
+        ++t.phase;
+      bool const store = i.opcode.name == "st";
+      std::uint32_t const from = t.at == 0 ? block.first : list[t.at - 1].last;
+      if (!steps(t, number, from, list[t.at].last, store ? &i : nullptr)) return;
+      if (store && i.opcode.space == Space::global) store_global(t, i);
+      if (writes_elsewhere(i.opcode)) any_store_ = true;
+    }
+    std::uint32_t const from = list.empty() ? block.first : list.back().last;
+    if (!steps(t, number, from, block.last, nullptr) || !branch(t)) return;
+  }
+}
+
+/// Goes on to the next block; false at the end of the thread.
+bool RaceRun::branch(Thread& t) {
+  Block const& block = program_.blocks[t.block];
+  std::int32_t to = block.taken;
+  if (block.condition >= 0) {
+    Value const c = t.registers[static_cast<std::size_t>(block.condition)];
+    if (c.open) return t.state = Thread::State::stuck, false;
+    to = ((c.bits & 1) != 0) != block.negated ? block.taken : block.next;
+  }
+  if (to < 0)
+    return t.state = traps_.count(block.line) != 0 ? Thread::State::stuck : Thread::State::ended, false;
+  t.block = static_cast<std::uint32_t>(to), t.at = 0;
+  return true;
+}
+
+bool RaceRun::steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
+                    ptx::Instruction const* store) {
+  if (left_ <= last - first + 1) return left_ = 0, t.state = Thread::State::stuck, false;
+  left_ -= last - first + 1;
+  for (std::uint32_t s = first; s < last; ++s)
+    if (!step(t, number, program_.steps[s], store)) return t.state = Thread::State::stuck, false;
+  return true;
+}
+
+bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruction const* store) {
+  if (s.action == Action::access) return access(t, number, s.extra, store);
+  if (s.dst < 0) return true;
+  Value out;
+  Value const a = value(t, s.a), b = value(t, s.b), c = value(t, s.c);
+  if (s.action == Action::choose) {
+    out = a.open ? Value{} : (a.bits & 1) != 0 ? b : c;
+    out.data = out.data || a.data;
+    out.bits &= low_bits(s.width);
+  } else if (program::computes(s.action)) {
+    // A number that a zero absorbs is not needed.
+    bool const zero = (s.action == Action::bit_and || s.action == Action::mul || s.action == Action::both) &&
+                      ((!a.open && a.bits == 0) || (!b.open && b.bits == 0));
+    out = {zero ? 0 : program::result_of(s, a.bits, b.bits, c.bits), !zero && (a.open || b.open || c.open),
+           a.data || b.data || c.data};
+  } else if (s.action == Action::load) {
+    out = load(t, s);
+  } else if (s.action == Action::special) {
+    out = special(s, number);
+  } else if (s.action == Action::symbol) {
+    out = {addresses_[s.extra] & low_bits(s.width), false, false};
+  } else if (s.action == Action::opaque && !a.open && !b.open && !c.open) {
+    auto const f = program::float_result(program_.names[s.extra], {a.bits, b.bits, c.bits});
+    out = {f.value_or(0) & low_bits(s.width), !f, a.data || b.data || c.data};
+  }
+  if (out.open) out.bits = 0;
+  t.registers[static_cast<std::size_t>(s.dst)] = out;
+  return true;
+}
+
+RaceRun::Value RaceRun::special(Step const& s, std::uint32_t number) const {
+  auto const x =
+      program::special_of(s.extra, {number, number % 32, launch_->block, launch_->grid, launch_->index});
+  return {x.value_or(0) & low_bits(s.width), !x, false};
+}
+
+RaceRun::Value RaceRun::load(Thread const& t, Step const& s) {
+  Value const base = value(t, s.a);
+  if (base.open) return {};
+  std::uint64_t const at = base.bits + s.b.value;
+  if (at >= params_from) {
+    std::uint64_t const symbol = (at - params_from) >> 20, offset = (at - params_from) & 0xfffff;
+    auto const word_of = [&](std::uint64_t o) {
+      auto const key = std::pair(static_cast<std::uint32_t>(symbol), o / 4 * 4);
+      read_.insert(key);
+      auto const found = launch_->params.find(key);
+      return (found == launch_->params.end() ? 0 : found->second) >> 8 * (o % 4);
+    };
+    std::uint64_t const low = word_of(offset);
+    std::uint64_t const bits =
+        s.width == 64 ? (low & 0xffffffff) | word_of(offset + 4) << 32 : low & low_bits(s.width);
+    return {bits, false, false};
+  }
+  if (any_store_ || at >= locals_from || static_cast<Space>(s.extra) == Space::local) return {};
+  Value out{0, false, true};
+  for (unsigned k = 0; k * 8 < s.width; ++k) {
+    auto const found = memory_.find(at + k);
+    Value byte{0, false, true};
+    if (found != memory_.end())
+      byte = found->second;
+    else if (at >= shared_window && launch_->counts)
+      byte.bits = ((at + k) >> 2) >> 8 * ((at + k) % 4) & 0xff;
+    out.open = out.open || byte.open;
+    out.bits |= byte.bits << 8 * k;
+  }
+  return out.open ? Value{} : out;
+}
+
+void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at) {
+  if (i.operands.size() < 2) return;
+  ptx::Operand const& from = i.operands[1];
+  std::vector<ptx::Operand> const one{from};
+  std::vector<ptx::Operand> const& parts = from.kind == ptx::Operand::Kind::vector ? from.parts : one;
+  unsigned const bytes = std::max(i.opcode.type.bits, 8U) / 8;
+  for (ptx::Operand const& part : parts) {
+    Value const v = value(t, part);
+    for (unsigned k = 0; k < bytes; ++k)
+      memory_[at++] = k < 8 ? Value{v.bits >> 8 * k & 0xff, v.open, v.data} : Value{};
+  }
+}
+
+void RaceRun::store_global(Thread const& t, ptx::Instruction const& i) {
+  if (i.guard >= 0) {
+    Value const g = t.registers[static_cast<std::size_t>(i.guard)];
+    if (g.open) any_store_ = true;
+    if (!g.open && ((g.bits & 1) != 0) == i.guard_negated) return;
+  }
+  ptx::Operand const& where = i.operands[0];
+  if (where.parts.empty() || where.parts[0].kind != ptx::Operand::Kind::reg) return void(any_store_ = true);
+  Value const base = t.registers[where.parts[0].reg];
+  if (base.open) return void(any_store_ = true);
+  store(t, i, base.bits + where.value);
+}
+
+/// An access to shared memory, if the address is there; false if the thread cannot go on.
+bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store_of) {
+  MemoryAccess const& m = program_.accesses[index];
+  SharedAccess const& known = accesses_[index];
+  if (m.guard >= 0) {
+    Value const g = t.registers[static_cast<std::size_t>(m.guard)];
+    if (g.open) return any_store_ = any_store_ || known.role != RaceRole::read, true;
+    if (((g.bits & 1) != 0) == m.guard_negated) return true;
+  }
+  Value const base = value(t, m.address);
+  if (base.open) return any_store_ = any_store_ || known.role != RaceRole::read, true;
+  std::uint64_t const at = base.bits + m.offset;
+  if (m.generic && at >= shared_window) {
+    if (store_of != nullptr) store(t, *store_of, at);
+    if (store_of == nullptr && known.role == RaceRole::atomic) any_store_ = true;
+    return true;
+  }
+  if (known.role == RaceRole::none) return any_store_ = true, true;
+  bool const matrix = m.instruction && (m.instruction->operation == Operation::ldmatrix ||
+                                        m.instruction->operation == Operation::stmatrix);
+  if (matrix && number % 32 >= 8 * m.instruction->matrices) return true;
+  std::uint64_t first = 0, last = end_;
+  if (known.array >= 0) {
+    program::Variable const& v = program_.symbols[static_cast<std::size_t>(known.array)];
+    first = v.placed.value_or(0);
+    if (!v.extern_array) last = first + v.bytes;
+  }
+  std::uint64_t const unit = std::min<std::uint64_t>(m.bytes & (0 - m.bytes), 16);
+  if (at < first || at + m.bytes > last || at % unit != 0) return false;
+  if (store_of != nullptr) store(t, *store_of, at);
+  for (std::uint64_t b = at; b < at + m.bytes; ++b) {
+    if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
+    Event e{number, index, t.phase, known.role, {}};
+    if (store_of != nullptr) e.value = memory_[b];
+    note(e, b);
+  }
+  return true;
+}
+
+/// True for accesses of one warp with a barrier of the warp between them, or a shuffle, which is taken as one here.
+bool RaceRun::ordered(Event const& a, Event const& b) const {
+  return a.thread / 32 == b.thread / 32 && a.phase != b.phase;
+}
+
+void RaceRun::note(Event const& e, std::uint64_t byte) {
+  std::vector<Event>& all = seen_[byte];
+  unsigned of_role = 0;
+  for (Event const& o : all) {
+    of_role += o.role == e.role ? 1 : 0;
+    bool const reads = o.role == RaceRole::read && e.role == RaceRole::read;
+    bool const atomics = o.role == RaceRole::atomic && e.role == RaceRole::atomic;
+    bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
+    if (o.thread == e.thread || reads || atomics || strong || ordered(o, e)) continue;
+    bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
+    bool const same = stores && !o.value.open && !e.value.open && !o.value.data && !e.value.data &&
+                      o.value.bits == e.value.bits;
+    RaceKind const kind = same ? RaceKind::same_value : stores ? RaceKind::lost_store : RaceKind::read_write;
+    if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind}).second)
+      continue;
+    found_.push_back({kind,
+                      {o.access, e.access},
+                      {o.thread, e.thread},
+                      {o.role != RaceRole::read, e.role != RaceRole::read},
+                      byte,
+                      interval_});
+  }
+  if (of_role < 3) all.push_back(e);
+}
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,118 @@
+// One block on numbers, thread by thread from barrier to barrier: an order of its threads that a launch can have.
+//
+// A launch has zeros in global memory, or the number of each word; the block loads again what it stores. A value that is not followed (an
+// atomic's, a shuffle's, of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
+// the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own.
+#pragma once
+
+#include "race_intervals.hpp"
+
+#include <swizproof/kernel/races.hpp>
+#include <swizproof/program/program.hpp>
+#include <swizproof/ptx/module.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// Accesses by what they do; `none`: not to shared memory, or not modelled.
+enum class RaceRole : std::uint8_t { none, read, write, atomic };
+
+/// An access, as the proof and the executions both take it.
+struct SharedAccess {
+  RaceRole role = RaceRole::none;
+  bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
+  std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
+};
+
+/// A launch of one block.
+struct RaceLaunch {
+  std::array<std::uint32_t, 3> block{1, 1, 1}, index{}, grid{1, 1, 1};
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
+      params{};         ///< 4 bytes each, by symbol and offset
+  bool counts = false;  ///< global memory holds the number of each word, else 0
+};
+
+class RaceRun {
+ public:
+  RaceRun(ptx::Function const& function, program::Program const& lowered,
+          std::vector<SharedAccess> const& accesses, std::uint64_t end);
+
+  /// Races of a launch, one for each pair of instructions; `by` of an access is its index among the program's.
+  struct Found {
+    RaceKind kind = RaceKind::read_write;
+    std::array<std::uint32_t, 2> access{}, thread{};
+    std::array<bool, 2> write{};
+    std::uint64_t byte = 0;
+    std::uint32_t interval = 0;
+  };
+  std::vector<Found> const& run(RaceLaunch const& launch);
+  /// Parameters that it read, by symbol and offset.
+  [[nodiscard]] std::set<std::pair<std::uint32_t, std::uint64_t>> const& read() const { return read_; }
+  /// True if every thread came to its end.
+  [[nodiscard]] bool complete() const { return complete_; }
+
+ private:
+  struct Value {
+    std::uint64_t bits = 0;
+    bool open = true;   ///< not known
+    bool data = false;  ///< depends on what memory holds
+  };
+  struct Thread {
+    std::vector<Value> registers{};
+    std::uint32_t block = 0, at = 0;  ///< instruction of the block
+    bool passed = false;              ///< the barrier at which it was
+    enum class State : std::uint8_t { runs, at_barrier, at_warp, ended, stuck } state = State::runs;
+    std::uint32_t waits = 0, phase = 0;
+  };
+  struct Event {
+    std::uint32_t thread = 0, access = 0, phase = 0;
+    RaceRole role = RaceRole::none;
+    Value value{};
+  };
+  void go(std::uint32_t number);
+  bool steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
+             ptx::Instruction const* store);
+  bool branch(Thread& t);
+  bool step(Thread& t, std::uint32_t number, program::Step const& s, ptx::Instruction const* store);
+  bool access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store);
+  Value load(Thread const& t, program::Step const& s);
+  Value special(program::Step const& s, std::uint32_t number) const;
+  void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at);
+  void store_global(Thread const& t, ptx::Instruction const& i);
+  void note(Event const& e, std::uint64_t byte);
+  [[nodiscard]] Value value(Thread const& t, program::Source const& s) const;
+  [[nodiscard]] Value value(Thread const& t, ptx::Operand const& o) const;
+  bool release();
+  [[nodiscard]] bool ordered(Event const& a, Event const& b) const;
+
+  ptx::Function const& function_;
+  program::Program const& program_;
+  std::vector<SharedAccess> const& accesses_;
+  std::vector<std::vector<program::LoweredInstruction>> of_block_{};
+  std::vector<std::uint64_t> addresses_{};  ///< of symbols
+  std::uint64_t end_;                       ///< of shared memory
+  std::set<std::uint32_t> traps_{};         ///< lines
+  RaceLaunch const* launch_ = nullptr;
+  std::vector<Thread> threads_{};
+  std::unordered_map<std::uint64_t, Value> memory_{};
+  bool any_store_ = false;  ///< to an address that is not known
+  std::unordered_map<std::uint64_t, std::vector<Event>> seen_{};
+  std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind>> reported_{};
+  std::set<std::pair<std::uint32_t, std::uint64_t>> read_{};
+  std::vector<Found> found_{};
+  std::uint32_t interval_ = 0;
+  std::uint64_t left_ = 0;  ///< steps
+  bool complete_ = false;
+};
+
+}  // namespace swizproof::kernel_detail

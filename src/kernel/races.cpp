@@ -1,0 +1,494 @@
+#include "races.hpp"
+
+#include "launch.hpp"
+#include "named_access.hpp"
+#include "origins.hpp"
+#include "race_intervals.hpp"
+#include "race_pair.hpp"
+#include "race_run.hpp"
+#include "race_uniform.hpp"
+
+#include <swizproof/engine/decide.hpp>
+#include <swizproof/engine/walk.hpp>
+#include <swizproof/execution/terms.hpp>
+#include <swizproof/program/control_flow.hpp>
+#include <swizproof/program/step.hpp>
+#include <swizproof/ptx/arrays.hpp>
+#include <swizproof/ptx/inline.hpp>
+#include <swizproof/ptx/lower.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace swizproof {
+
+std::string_view name_of(RaceKind kind) {
+  switch (kind) {
+    case RaceKind::lost_store:
+      return "lost store";
+    case RaceKind::read_write:
+      return "race";
+    case RaceKind::same_value:
+      break;
+  }
+  return "same-value race";
+}
+
+namespace kernel_detail {
+namespace {
+
+using execution::ExecutedAccess;
+using program::MemoryAccess;
+using program::Space;
+
+constexpr std::size_t most_race_pairs = 6'000;
+constexpr std::uint64_t most_solver_steps = 4'000'000;   ///< of one question, by Z3's count
+constexpr unsigned most_race_hints = 6;                  ///< cases of the solver that are executed
+constexpr std::uint64_t most_dynamic_bytes = 227 << 10;  ///< of shared memory, for dynamic arrays
+constexpr unsigned race_styles = 8;                      ///< of parameters
+
+/// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
+std::uint64_t number_of_style(unsigned style, std::size_t index) {
+  static constexpr std::uint64_t numbers[race_styles] = {64, 1, 16, 100, 3, 0, 1024, 0};
+  return style == race_styles - 1 ? 2 + index : numbers[style];
+}
+
+class RaceSearch {
+ public:
+  RaceSearch(ptx::Module const& module, ptx::Function const& head, ptx::Function const& function,
+             KernelOptions const& options)
+      : module_(module), function_(function), options_(options), lowered_(ptx::lower(module, function)) {
+    std::uint64_t const first = options.arch->code.value().reserved_shared;
+    (void)ptx::place_arrays(module, head, first, lowered_);
+    place_rest(first);
+    program_ = program::with_one_entry(lowered_);
+    flow_ = program::flow_of(program_);
+    execution_.wants_conditions = true;
+    execution::execute(program_, flow_, execution_);
+  }
+
+  KernelRaces run() {
+    if (!execution_.refused.empty()) return give_up(execution_.refused), out_;
+    if (!find_shapes() || !classify()) return out_;
+    if (out_.accesses == 0) return out_.verdict = RaceVerdict::proved, out_;
+    std::uint64_t const threads =
+        shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
+    barriers_ = barriers_of(function_, lowered_, program_, threads);
+    RaceRun runs(function_, lowered_, accesses_, end_);
+    if (barriers_.broken.empty() && barriers_.other.empty() && obstacle_.empty()) sample(runs);
+    if (out_.verdict == RaceVerdict::refuted) return out_;
+    if (!obstacle_.empty()) return give_up(obstacle_, obstacle_lines_), out_;
+    UniformTerms uniform(program_, execution_);
+    uniform_ = &uniform;
+    prove(runs);
+    return out_;
+  }
+
+ private:
+  void give_up(std::string why, std::vector<std::uint32_t> lines = {}) {
+    out_.verdict = RaceVerdict::unknown;
+    out_.reason = std::move(why);
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    out_.lines = std::move(lines);
+  }
+
+  /// Arrays that H18 does not place, one after the other.
+  void place_rest(std::uint64_t first) {
+    program::PlacedArrays const arrays = program::place_shared(lowered_.symbols, first, [&](std::uint32_t s) {
+      return std::max<std::uint64_t>(lowered_.symbols[s].align, 1);
+    });
+    for (std::size_t s = 0; s < lowered_.symbols.size(); ++s) {
+      program::Variable& v = lowered_.symbols[s];
+      if (v.space == Space::shared && !v.placed) v.placed = arrays.addresses[s];
+      if (v.space == Space::shared && v.placed && !v.extern_array) end_ = std::max(end_, *v.placed + v.bytes);
+      if (v.space == Space::shared && v.extern_array)
+        end_ = std::max(end_, v.placed.value_or(first) + options_.shared_bytes.value_or(most_dynamic_bytes));
+    }
+  }
+
+  bool find_shapes() {
+    if (options_.block || function_.reqntid[0] != 0) {
+      shapes_.given = options_.block.value_or(function_.reqntid);
+      if (std::string const why = why_no_block(function_, *shapes_.given); !why.empty())
+        return give_up("no such block: " + why), false;
+    }
+    shapes_.dimensions = program_.uses_y_or_z ? 3 : 1;
+    if (function_.maxntid[0] != 0)
+      shapes_.most = std::min(1024U, function_.maxntid[0] * std::max(function_.maxntid[1], 1U) *
+                                         std::max(function_.maxntid[2], 1U));
+    if (std::string const why = why_no_parameter(function_, options_.params); !why.empty())
+      return give_up(why), false;
+    for (auto const& [name, value] : options_.params)
+      if (auto const i = parameter_of(function_, name))
+        params_[function_.params[*i].name] = value.bits & low_bits(bits_of(function_.params[*i]));
+    return true;
+  }
+
+  static bool has(std::string const& op, std::string_view part) { return op.find(part) != std::string::npos; }
+
+  static RaceRole role_of(MemoryAccess const& m) {
+    if (m.op.starts_with("atom") || m.op.starts_with("red")) return RaceRole::atomic;
+    if (!m.instruction) return RaceRole::none;
+    switch (m.instruction->operation) {
+      case Operation::ld_shared:
+      case Operation::ldmatrix:
+        return RaceRole::read;
+      case Operation::st_shared:
+      case Operation::stmatrix:
+        return RaceRole::write;
+      case Operation::cp_async:
+        break;
+    }
+    return RaceRole::none;
+  }
+
+  /// Which accesses are to shared memory, and by whom. False if some are not modelled.
+  bool classify() {
+    accesses_.resize(program_.accesses.size());
+    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+      MemoryAccess const& m = program_.accesses[i];
+      ExecutedAccess const& e = execution_.accesses[i];
+      if (!e.reached) continue;
+      SharedAccess& one = accesses_[i];
+      std::uint32_t symbol = 0;
+      Origins::Root const root = origins_.root_of(e.address, symbol);
+      if (m.generic) {
+        if (!program_.makes_generic || root == Origins::Root::other ||
+            (root != Origins::Root::shared && origins_.rooted_in_parameter(e.address)))
+          continue;
+        if (root != Origins::Root::shared) {
+          hinder("a generic address may be one of shared memory: " + m.op, m.line);
+          continue;
+        }
+      }
+      one.role = role_of(m);
+      if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
+      for (std::string_view const part : {".relaxed", ".acquire", ".release", ".acq_rel"})
+        one.strong |= has(m.op, part);
+      one.strong |= one.role == RaceRole::atomic;
+      ++out_.accesses;
+      if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
+          has(m.op, "shared::cluster"))
+        hinder(m.reason.empty() ? m.op + " is not modelled" : m.reason, m.line);
+    }
+    for (ptx::Instruction const& i : function_.body)
+      if (touches_otherwise(i.opcode))
+        hinder(std::string(i.opcode.text) + " is not modelled", i.line), ++out_.accesses;
+    for (std::size_t i = 0; i < program_.operands.size(); ++i)
+      if (execution_.operands[i].reached)
+        hinder(program_.operands[i].at.op + " is not modelled", program_.operands[i].at.line),
+            ++out_.accesses;
+    return true;
+  }
+  /// Instructions on shared memory that make no access of the program.
+  static bool touches_otherwise(ptx::Opcode const& op) {
+    static constexpr std::string_view known[] = {"ld",       "st",       "atom",  "red",   "ldmatrix",
+                                                 "stmatrix", "cp",       "cvta",  "mapa",  "isspacep",
+                                                 "wmma",     "multimem", "fence", "wgmma", "tcgen05"};
+    if (op.name == "mbarrier" || op.name == "tensormap") return true;
+    return std::find(std::begin(known), std::end(known), op.name) == std::end(known) &&
+           std::any_of(op.parts.begin(), op.parts.end(),
+                       [](std::string_view p) { return p.starts_with("shared"); });
+  }
+  void hinder(std::string const& why, std::uint32_t line) {
+    if (obstacle_.empty()) obstacle_ = why;
+    obstacle_lines_.push_back(line);
+  }
+
+  // ------------------------------------------------------------------------------------- executions
+
+  [[nodiscard]] std::vector<std::array<std::uint32_t, 3>> blocks() const {
+    if (shapes_.given) return {*shapes_.given};
+    std::vector<std::array<std::uint32_t, 3>> all{{64, 1, 1}, {33, 1, 1}, {256, 1, 1}, {2, 1, 1}};
+    if (shapes_.dimensions == 3) all = {{8, 8, 1}, {32, 4, 1}, {4, 4, 4}, {16, 16, 1}};
+    std::erase_if(all, [&](auto const& b) { return b[0] * b[1] * b[2] > shapes_.most; });
+    if (all.empty()) all.push_back({shapes_.most, 1, 1});
+    return all;
+  }
+
+  /// A launch whose parameters are all of a style.
+  [[nodiscard]] RaceLaunch launch_of_style(std::array<std::uint32_t, 3> const& block, unsigned style) const {
+    RaceLaunch out;
+    out.block = block;
+    out.grid = style % 2 == 0 ? std::array{2U, 2U, 2U} : std::array{1U, 1U, 1U};
+    out.index = {style % 4 == 2 ? 1U : 0U, 0, 0};
+    out.counts = style == race_styles - 1 || style == 2;
+    for (std::uint32_t i = 0; i < program_.params; ++i) {
+      std::uint32_t const symbol = program_.first_param + i;
+      program::Variable const& v = program_.symbols[symbol];
+      bool const pointer = v.bytes == 8;
+      for (std::uint64_t o = 0; o < std::max<std::uint64_t>(v.bytes, 4); o += 4)
+        out.params[{symbol, o}] = pointer ? (o == 0 ? 0 : std::uint64_t{i} + 1) : number_of_style(style, i);
+      give(v, symbol, out);
+    }
+    return out;
+  }
+  /// The values of --param.
+  void give(program::Variable const& v, std::uint32_t symbol, RaceLaunch& out) const {
+    auto const given = params_.find(v.name);
+    if (given == params_.end()) return;
+    out.params[{symbol, 0}] = given->second & 0xffffffff;
+    if (v.bytes > 4) out.params[{symbol, 4}] = given->second >> 32;
+  }
+
+  void sample(RaceRun& runs) {
+    for (std::array<std::uint32_t, 3> const& block : blocks())
+      for (unsigned style = 0; style < race_styles; ++style)
+        if (execute(runs, launch_of_style(block, style))) return;
+  }
+
+  /// True if a launch has a race, which is noted.
+  bool execute(RaceRun& runs, RaceLaunch const& launch) {
+    auto const& found = runs.run(launch);
+    for (RaceRun::Found const& f : found) {
+      if (f.kind == RaceKind::same_value && options_.same_values) continue;
+      if (out_.races.size() < 64) out_.races.push_back(race_of(f, launch, runs));
+    }
+    if (out_.races.empty()) return false;
+    std::stable_sort(out_.races.begin(), out_.races.end(),
+                     [](Race const& a, Race const& b) { return a.kind < b.kind; });
+    // One race for each pair of instructions: the first kind.
+    auto const lines = [](Race const& r) {
+      return std::pair(std::min(r.first.ptx_line, r.second.ptx_line),
+                       std::max(r.first.ptx_line, r.second.ptx_line));
+    };
+    std::vector<Race> kept;
+    for (Race& r : out_.races)
+      if (std::none_of(kept.begin(), kept.end(), [&](Race const& k) { return lines(k) == lines(r); }))
+        kept.push_back(std::move(r));
+    out_.races = std::move(kept);
+    out_.verdict = RaceVerdict::refuted;
+    return true;
+  }
+
+  Race race_of(RaceRun::Found const& f, RaceLaunch const& launch, RaceRun const& runs) const {
+    Race race;
+    race.kind = f.kind, race.byte = f.byte, race.interval = f.interval;
+    race.block = launch.block, race.block_index = launch.index;
+    for (unsigned k = 0; k < 2; ++k) {
+      RaceAccess& a = k == 0 ? race.first : race.second;
+      KernelAccess const named = described(module_, program_.accesses[f.access[k]], false);
+      a.op = named.op, a.ptx_line = named.ptx_line, a.source = {named.file, named.line};
+      a.write = f.write[k];
+      std::uint32_t const t = f.thread[k];
+      a.thread = {t % launch.block[0], t / launch.block[0] % launch.block[1],
+                  t / launch.block[0] / launch.block[1]};
+    }
+    for (program::Variable const& v : program_.symbols)
+      if (v.space == Space::shared && v.placed && f.byte >= *v.placed &&
+          (v.extern_array || f.byte < *v.placed + v.bytes))
+        race.array = v.name, race.offset = f.byte - *v.placed;
+    for (auto const& [symbol, offset] : runs.read()) {
+      auto const value = launch.params.find({symbol, offset});
+      program::Variable const& v = program_.symbols[symbol];
+      if (v.bytes == 8 && params_.count(v.name) == 0) continue;  // a pointer
+      race.params.emplace_back(offset == 0 ? v.name : fmt::format("{}+{}", v.name, offset),
+                               value == launch.params.end() ? 0 : value->second);
+    }
+    return race;
+  }
+
+  // ------------------------------------------------------------------------------------- proofs
+
+  /// The answer to: no values of the unknowns make this true.
+  template <class Build>
+  Outcome never(Build const& build, std::vector<RaceUnknown>& unknowns) {
+    RacePair pair(program_, flow_, execution_, params_, shapes_, *uniform_);
+    Terms draft;
+    pair.begin(draft, {});
+    Formula const first = build(pair);
+    if (first.id == 0) return Proved{};
+    unknowns = pair.unknowns();
+    Question q{"no two threads meet", 64, {}, {}, {}, {}};
+    for (RaceUnknown const& u : unknowns)
+      q.variables.push_back({"v" + std::to_string(q.variables.size()), u.bits});
+    if (q.variables.empty()) return first.id == 1 ? Outcome(Refuted{}) : Outcome(Proved{});
+    q.on_terms = [&](std::span<Term const> values) {
+      pair.begin(*values[0].terms, values);
+      return states(!build(pair));
+    };
+    std::vector<Term> const variables = pair.values();  // of the draft: on numbers more of them would be one
+    q.on_numbers = [&](std::span<std::uint64_t const> numbers) {
+      std::unordered_map<std::uint32_t, std::uint64_t> known;
+      for (std::size_t i = 0; i < variables.size(); ++i) {
+        Node const& n = draft.nodes()[variables[i].id];
+        known[variables[i].id] = numbers[i];
+        if (n.op == Op::zero_extend) known[n.a] = numbers[i];
+      }
+      return states(number_of(draft, first.id, known) == 0);
+    };
+    Limits limits;
+    limits.steps = most_solver_steps;
+    limits.seconds = 20;
+    return decide_symbolically(std::span(&q, 1), limits);
+  }
+
+  /// True if a branch goes the same way in all threads, of a block or of each warp.
+  bool is_uniform(std::uint32_t block, std::vector<bool> const& closed, RacePair::Warps warps) {
+    for (std::int32_t const l : flow_.around(flow_.loop[block]))
+      if (!closed[static_cast<std::size_t>(l)]) return false;
+    std::uint32_t const condition = execution_.conditions[block];
+    if ((*uniform_)(condition)) return true;
+    std::vector<RaceUnknown> unknowns;
+    Outcome const answer = never([&](RacePair& p) { return p.differs(block, condition, warps); }, unknowns);
+    return std::holds_alternative<Proved>(answer);
+  }
+
+  /// The first branch that may let threads pass different barriers; nothing if there is none.
+  std::optional<std::uint32_t> divergent(std::vector<BarrierAt> const& barriers, RacePair::Warps warps) {
+    Deciding const deciding = deciding_branches(program_, flow_, barriers);
+    std::vector<bool> const closed = loops_with(flow_, barriers);
+    for (std::uint32_t const b : deciding.blocks)
+      if (!is_uniform(b, closed, warps)) return program_.blocks[b].line;
+    for (std::uint32_t const b : deciding.leaves)
+      if (!is_uniform(b, closed, warps) && access_before(b, barriers)) return program_.blocks[b].line;
+    return std::nullopt;
+  }
+
+  /// True if a thread may leave at the end of a block with an access behind its last barrier.
+  bool access_before(std::uint32_t block, std::vector<BarrierAt> const& barriers) const {
+    std::vector<bool> seen(program_.blocks.size(), false);
+    std::vector<std::uint32_t> work{block};
+    while (!work.empty()) {
+      std::uint32_t const b = work.back();
+      work.pop_back();
+      if (seen[b]) continue;
+      seen[b] = true;
+      std::uint32_t from = program_.blocks[b].first;
+      bool barrier = false;
+      for (BarrierAt const& at : barriers)
+        if (at.block == b) from = std::max(from, at.step), barrier = true;
+      for (std::uint32_t s = from; s < program_.blocks[b].last; ++s)
+        if (program_.steps[s].action == program::Action::access &&
+            accesses_[program_.steps[s].extra].role != RaceRole::none)
+          return true;
+      if (!barrier) work.insert(work.end(), flow_.before[b].begin(), flow_.before[b].end());
+    }
+    return false;
+  }
+
+  void prove(RaceRun& runs) {
+    std::string note = barriers_.broken;
+    std::vector<std::uint32_t> note_lines;
+    if (note.empty() && !barriers_.of_block.empty())
+      if (auto const line = divergent(barriers_.of_block, RacePair::Warps::any))
+        note = "the threads of a block may pass different barriers", note_lines = {*line};
+    bool const whole = note.empty();
+    if (!whole) barriers_.of_block.clear();
+    std::vector<BarrierAt> of_warp = barriers_.of_block;
+    of_warp.insert(of_warp.end(), barriers_.of_warp.begin(), barriers_.of_warp.end());
+    bool const warps = !barriers_.of_warp.empty() && whole && !divergent(of_warp, RacePair::Warps::one);
+    if (!prove(runs, barriers_.of_block, warps ? RacePair::Warps::two : RacePair::Warps::any, note,
+               note_lines))
+      return;
+    if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
+    out_.verdict = RaceVerdict::proved;
+    out_.assumed = {"each access stays in its array", "shared arrays lie where H18 has them"};
+  }
+
+  /// False if a pair is not proved; then the answer is given.
+  bool prove(RaceRun& runs, std::vector<BarrierAt> const& barriers, RacePair::Warps warps,
+             std::string const& note, std::vector<std::uint32_t> const& note_lines) {
+    std::set<std::pair<Visit, Visit>> done;
+    unsigned hints = 0;
+    std::string open;
+    std::vector<std::uint32_t> lines;
+    for (auto const& interval : intervals_of(program_, flow_, barriers))
+      for (std::size_t i = 0; i < interval.size(); ++i)
+        for (std::size_t j = i; j < interval.size(); ++j) {
+          Visit const &a = interval[i], &b = interval[j];
+          if (!may_race(a, b) || !done.insert({a, b}).second) continue;
+          if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
+          if (disjoint(a, b)) continue;
+          std::vector<RaceUnknown> unknowns;
+          std::array<std::int64_t, 2> const arrays{accesses_[a.access].array, accesses_[b.access].array};
+          Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, arrays, warps); }, unknowns);
+          if (std::holds_alternative<Proved>(answer)) continue;
+          auto const* const case_of = std::get_if<Refuted>(&answer);
+          if (open.empty()) {
+            open = case_of != nullptr
+                       ? fmt::format("two threads may access one byte: {} and {}",
+                                     program_.accesses[a.access].op, program_.accesses[b.access].op)
+                       : "the solver has no answer: " + std::get<Unknown>(answer).reason;
+            if (!note.empty()) open += "; " + note;
+            lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
+            lines.insert(lines.end(), note_lines.begin(), note_lines.end());
+          }
+          bool const may_run = barriers_.broken.empty() && barriers_.other.empty();
+          if (case_of != nullptr && may_run && execute(runs, launch_of(*case_of, unknowns))) return false;
+          if (++hints >= most_race_hints || case_of == nullptr || !may_run)
+            return give_up(open, lines), false;
+        }
+    return open.empty() || (give_up(open, lines), false);
+  }
+
+  [[nodiscard]] bool may_race(Visit const& a, Visit const& b) const {
+    SharedAccess const &x = accesses_[a.access], &y = accesses_[b.access];
+    if (x.role == RaceRole::none || y.role == RaceRole::none) return false;
+    if (x.role == RaceRole::atomic && y.role == RaceRole::atomic) return false;
+    return x.role != RaceRole::read || y.role != RaceRole::read;
+  }
+  [[nodiscard]] bool disjoint(Visit const& a, Visit const& b) const {
+    std::int64_t const x = accesses_[a.access].array, y = accesses_[b.access].array;
+    if (x < 0 || y < 0 || x == y) return false;
+    return !program_.symbols[static_cast<std::size_t>(x)].extern_array ||
+           !program_.symbols[static_cast<std::size_t>(y)].extern_array;
+  }
+
+  /// The launch of a case that the solver names.
+  [[nodiscard]] RaceLaunch launch_of(Refuted const& one, std::vector<RaceUnknown> const& unknowns) const {
+    RaceLaunch out = launch_of_style(shapes_.given.value_or(std::array{1U, 1U, 1U}), 0);
+    out.index = {}, out.grid = {1, 1, 1};
+    for (std::size_t i = 0; i < unknowns.size() && i < one.values.size(); ++i) {
+      RaceUnknown const& u = unknowns[i];
+      std::uint64_t const value = one.values[i].second;
+      if (u.kind == RaceUnknown::Kind::shape) out.block[u.which] = static_cast<std::uint32_t>(value);
+      if (u.kind == RaceUnknown::Kind::block) out.index[u.which] = static_cast<std::uint32_t>(value);
+      if (u.kind == RaceUnknown::Kind::blocks) out.grid[u.which] = static_cast<std::uint32_t>(value);
+      if (u.kind == RaceUnknown::Kind::param && u.offset % 4 == 0) {
+        bool const pointer = program_.symbols[u.which].bytes == 8 && u.offset == 0 && u.bits == 64;
+        out.params[{u.which, u.offset}] = value & 0xffffffff;
+        if (u.bits > 32 || pointer) out.params[{u.which, u.offset + 4}] = value >> 32;
+      }
+    }
+    for (unsigned d = 0; d < 3; ++d) out.grid[d] = std::max(out.grid[d], out.index[d] + 1);
+    for (std::uint32_t i = 0; i < program_.params; ++i)
+      give(program_.symbols[program_.first_param + i], program_.first_param + i, out);
+    return out;
+  }
+
+  ptx::Module const& module_;
+  ptx::Function const& function_;
+  KernelOptions const& options_;
+  program::Program lowered_, program_{};
+  program::Flow flow_{};
+  execution::Execution execution_{};
+  Origins origins_{program_, flow_, execution_};
+  BlockShapes shapes_{};
+  std::map<std::string, std::uint64_t> params_{};
+  std::vector<SharedAccess> accesses_{};
+  Barriers barriers_{};
+  std::uint64_t end_ = 0;
+  std::string obstacle_{};
+  std::vector<std::uint32_t> obstacle_lines_{};
+  UniformTerms* uniform_ = nullptr;
+  KernelRaces out_{};
+};
+
+}  // namespace
+
+KernelRaces decide_races(ptx::Module const& module, ptx::Function const& function,
+                         KernelOptions const& options) {
+  std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
+  return RaceSearch(module, function, inlined ? *inlined : function, options).run();
+}
+
+}  // namespace kernel_detail
+}  // namespace swizproof

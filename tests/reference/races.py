@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""races.py --binary swizproof --cases N --seed S: random kernels in `kernel --races` against a model that executes every thread.
+
+A kernel is a list of statements on one shared array: loads and stores at an address of tid, ctaid, ntid, a parameter and loop counters (sums, products, xor, masks, shifts, modulo, negative strides),
+barriers, loops and conditions, some of which threads take differently. The model executes all threads of some launches and looks at each byte in each interval.
+What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+MASK = 0xffffffff
+BYTES = 4096
+BASE = 1024  # of shared memory on a device
+
+
+class Generator:
+    """One kernel: its PTX, and its statements for the model."""
+
+    def __init__(self, rng, name):
+        self.rng, self.name, self.lines, self.registers, self.predicates, self.labels = rng, name, [], 0, 0, 0
+        self.block = rng.choice([None, None, (1, 32, 33, 64, 96, 100, 256)[rng.randrange(7)], rng.randrange(2, 130)])
+        self.tidy = rng.choice([0.0, 0.5, 0.9, 1.0])
+        self.counters, self.accesses, self.odd = [], 0, rng.random() < 0.1
+        self.body = self.statements(0, rng.randrange(2, 7), True)
+
+    # ------------------------------------------------------------------------------------- expressions: a register, and a function of the environment
+
+    def new(self):
+        self.registers += 1
+        return f"%r{self.registers}"
+
+    def emit(self, text):
+        self.lines.append(text)
+
+    def leaf(self, uniform):
+        kinds = ["constant", "n", "ctaid", "ntid"] + (["counter"] * 3 if self.counters else []) + ([] if uniform else ["tid"] * 6)
+        kind = self.rng.choice(kinds)
+        register = self.new()
+        if kind == "constant":
+            value = self.rng.choice([0, 1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 64, 100, MASK, MASK - 3])
+            self.emit(f"mov.u32 {register}, {value};")
+            return register, lambda e: value
+        if kind == "counter":
+            name = self.rng.choice(self.counters)
+            self.emit(f"mov.u32 {register}, {name};")
+            return register, lambda e: e[name]
+        self.emit(f"ld.param.u32 {register}, [n];" if kind == "n" else f"mov.u32 {register}, %{kind}.x;")
+        return register, lambda e: e[kind]
+
+    def expression(self, depth, uniform=False):
+        if depth == 0 or self.rng.random() < 0.2:
+            return self.leaf(uniform)
+        a, f = self.expression(depth - 1, uniform)
+        op = self.rng.choice(["add", "add", "sub", "mul", "xor", "and", "or", "shl", "shr", "rem"])
+        register = self.new()
+        if op in ("shl", "shr", "rem", "and", "mul"):
+            by = self.rng.choice({"shl": [1, 2, 3, 5], "shr": [1, 2, 4], "rem": [3, 5, 7, 32, 33], "and": [1, 3, 7, 15, 30, 31, 0x70, 255], "mul": [2, 3, 4, 5, 32, 33]}[op])
+            self.emit(f"{ {'shl': 'shl.b32', 'shr': 'shr.u32', 'rem': 'rem.u32', 'and': 'and.b32', 'mul': 'mul.lo.u32'}[op]} {register}, {a}, {by};")
+            g = {"shl": lambda x: x << by & MASK, "shr": lambda x: x >> by, "rem": lambda x: x % by, "and": lambda x: x & by, "mul": lambda x: x * by & MASK}[op]
+            return register, lambda e: g(f(e))
+        b, h = self.expression(depth - 1, uniform)
+        self.emit(f"{ {'add': 'add.u32', 'sub': 'sub.u32', 'xor': 'xor.b32', 'or': 'or.b32'}[op]} {register}, {a}, {b};")
+        g = {"add": lambda x, y: x + y & MASK, "sub": lambda x, y: x - y & MASK, "xor": lambda x, y: x ^ y, "or": lambda x, y: x | y}[op]
+        return register, lambda e: g(f(e), h(e))
+
+    def own(self):
+        """An index that each thread may have to itself: tid, swizzled, behind a multiple of the block, or reversed."""
+        kind, out = self.rng.choice(["tid", "xor", "row", "reversed", "wide", "half"]), self.new()
+        self.emit(f"mov.u32 {out}, %tid.x;")
+        if kind == "tid":
+            return out, lambda e: e["tid"]
+        b, g = self.expression(1, True)
+        register, small = self.new(), self.new()
+        if kind == "xor":
+            self.emit(f"and.b32 {small}, {b}, 31;\nxor.b32 {register}, {out}, {small};")
+            return register, lambda e: e["tid"] ^ (g(e) & 31)
+        if kind == "row":
+            self.emit(f"and.b32 {small}, {b}, 3;\nmad.lo.u32 {register}, {small}, %ntid.x, {out};")
+            return register, lambda e: e["tid"] + (g(e) & 3) * e["ntid"] & MASK
+        if kind == "reversed":
+            self.emit(f"mov.u32 {small}, %ntid.x;\nsub.u32 {small}, {small}, 1;\nsub.u32 {register}, {small}, {out};")
+            return register, lambda e: e["ntid"] - 1 - e["tid"] & MASK
+        if kind == "wide":
+            self.emit(f"and.b32 {small}, {b}, 3;\nshl.b32 {register}, {out}, 2;\nor.b32 {register}, {register}, {small};")
+            return register, lambda e: e["tid"] << 2 | (g(e) & 3)
+        self.emit(f"shr.u32 {small}, {out}, 1;\nand.b32 {register}, {out}, 1;\nshl.b32 {register}, {register}, 8;\nadd.u32 {register}, {register}, {small};")
+        return register, lambda e: ((e["tid"] & 1) << 8) + (e["tid"] >> 1)
+
+    def condition(self, uniform):
+        a, f = self.expression(1, uniform)
+        b, g = self.expression(self.rng.randrange(2), True)
+        op = self.rng.choice(["lt", "ge", "eq", "ne"])
+        self.predicates += 1
+        predicate = f"%p{self.predicates}"
+        self.emit(f"setp.{op}.u32 {predicate}, {a}, {b};")
+        compare = {"lt": lambda x, y: x < y, "ge": lambda x, y: x >= y, "eq": lambda x, y: x == y, "ne": lambda x, y: x != y}[op]
+        return predicate, lambda e: compare(f(e), g(e))
+
+    # ------------------------------------------------------------------------------------- statements
+
+    def statements(self, depth, count, together):
+        return [self.statement(depth, together) for _ in range(count)]
+
+    def statement(self, depth, together):
+        kind = self.rng.choice(["access"] * 5 + (["barrier"] * 3 if together or self.odd else []) + (["loop", "loop", "if", "if"] if depth < 2 else []))
+        if kind == "access":
+            return self.access()
+        if kind == "barrier":
+            self.emit("bar.sync 0;")
+            return ("barrier", len(self.lines))
+        if kind == "if":
+            uniform = self.rng.random() < 0.5
+            predicate, holds = self.condition(uniform)
+            self.labels += 1
+            label = f"$L{self.labels}"
+            self.emit(f"@!{predicate} bra {label};")
+            body = self.statements(depth + 1, self.rng.randrange(1, 3), together and uniform)
+            self.emit(f"{label}:")
+            return ("if", holds, body)
+        return self.loop(depth, together)
+
+    def loop(self, depth, together):
+        uniform = self.rng.random() < 0.6
+        self.labels += 1
+        label, counter = self.labels, self.new()
+        first = self.rng.choice([0, 1, 4])
+        step = self.rng.choice([1, 1, 2, 4, MASK])
+        self.emit(f"mov.u32 {counter}, {first};")
+        start = len(self.lines)
+        self.emit(f"$L{label}:")
+        bound, limit = (self.leaf(True) if uniform else self.expression(1))
+        low, small = self.new(), self.rng.choice([3, 7])
+        self.emit(f"and.b32 {low}, {bound}, {small};")
+        self.predicates += 1
+        predicate = f"%p{self.predicates}"
+        if step == MASK:
+            self.emit(f"setp.eq.u32 {predicate}, {counter}, 0;")
+            ends = lambda e: e[counter] == 0
+        else:
+            self.emit(f"setp.ge.u32 {predicate}, {counter}, {low};")
+            ends = lambda e: e[counter] >= (limit(e) & small)
+        self.emit(f"@{predicate} bra $E{label};")
+        self.counters.append(counter)
+        body = self.statements(depth + 1, self.rng.randrange(1, 4), together and (uniform or step == MASK))
+        self.counters.pop()
+        self.emit(f"add.u32 {counter}, {counter}, {step};\nbra $L{label};\n$E{label}:")
+        del start
+        return ("loop", counter, first, step, ends, body)
+
+    def access(self):
+        address, f = self.own() if self.rng.random() < self.tidy else self.expression(self.rng.randrange(1, 4))
+        size, scale = (4, 2) if self.rng.random() < self.tidy else (self.rng.choice([1, 4, 4, 8]), self.rng.choice([0, 2, 2, 3]))
+        masked, register = self.new(), self.new()
+        limit = (BYTES - 1) >> scale
+        loose = self.rng.random() < 0.3  # may leave the array
+        if loose:
+            self.emit(f"mov.u32 {masked}, {address};")
+        else:
+            self.emit(f"and.b32 {masked}, {address}, {limit};")
+        self.emit(f"shl.b32 {register}, {masked}, {scale};\nand.b32 {register}, {register}, {MASK & ~(size - 1)};")
+        base = self.new()
+        self.emit(f"mov.u32 {base}, memory;\nadd.u32 {base}, {base}, {register};")
+        kind = self.rng.choice(["st", "st", "st", "ld", "ld", "red"])
+        if kind == "red" and size != 4:
+            kind = "st"
+        word = {1: "u8", 4: "u32", 8: "u64"}[size]
+        value = self.rng.choice(["data", "tid"])
+        if kind == "st":
+            stored = f"%d{'w' if size == 8 else ''}{value}"
+            self.emit(f"st.shared.{word} [{base}], {stored};")
+        elif kind == "ld":
+            self.emit(f"ld.shared.{word} %{'sw' if size == 8 else 's'}, [{base}];")
+        else:
+            self.emit(f"red.shared.add.u32 [{base}], 1;")
+        at = lambda e: ((f(e) if loose else f(e) & limit) << scale & MASK) & ~(size - 1)
+        return ("access", kind, at, size)
+
+    def ptx(self):
+        shape = f".reqntid {self.block}, 1, 1\n" if self.block else ""
+        body = "\n".join(self.lines)
+        return (f".visible .entry {self.name}(.param .u32 n, .param .u64 p)\n{shape}{{\n.reg .pred %p<{self.predicates + 1}>;\n.reg .b32 %r<{self.registers + 1}>, %s, %ddata, %dtid;\n"
+                f".reg .b64 %sw, %dwdata, %dwtid, %rd;\n.shared .align 16 .b8 memory[{BYTES}];\nld.param.u64 %rd, [p];\nld.global.u32 %ddata, [%rd];\nld.global.u64 %dwdata, [%rd+8];\n"
+                f"mov.u32 %dtid, %tid.x;\ncvt.u64.u32 %dwtid, %dtid;\n{body}\nret;\n}}\n")
+
+
+class Left(Exception):
+    """A thread leaves the array, or takes too many steps."""
+
+
+class Thread:
+    """What one thread does: for each interval its accesses, and the barriers that it passes."""
+
+    def __init__(self, kernel, environment):
+        self.intervals, self.barriers, self.steps = [[]], [], 0
+        self.run(kernel.body, dict(environment))
+
+    def run(self, body, e):
+        for one in body:
+            self.steps += 1
+            if self.steps > 4000:
+                raise Left
+            if one[0] == "access":
+                at = one[2](e)
+                if at + one[3] > BYTES:
+                    raise Left
+                self.intervals[-1].append((one[1], at, one[3]))
+            elif one[0] == "barrier":
+                self.barriers.append(one[1])
+                self.intervals.append([])
+            elif one[0] == "if":
+                if one[1](e):
+                    self.run(one[2], e)
+            else:
+                _, counter, first, step, ends, inside = one
+                e[counter] = first
+                while not ends(e):
+                    self.run(inside, e)
+                    e[counter] = e[counter] + step & MASK
+                    self.steps += 1
+
+
+def race(threads):
+    """A race of a block: interval and byte of two threads. What a thread does behind its last barrier is ordered with no later interval; barriers that differ order nothing."""
+    longest = max((t.barriers for t in threads), key=len)
+    together = all(t.barriers == longest[:len(t.barriers)] for t in threads)  # some may end before others
+    for interval in range(max(len(t.intervals) for t in threads)):
+        seen = collections.defaultdict(dict)
+        for number, t in enumerate(threads):
+            accesses = [a for part in t.intervals for a in part] if not together else t.intervals[min(interval, len(t.intervals) - 1)]
+            for kind, at, size in accesses:
+                for byte in range(at, at + size):
+                    seen[byte].setdefault(kind, set()).add(number)
+        for byte, kinds in seen.items():
+            stores = kinds.get("st", set())
+            others = kinds.get("ld", set()) | kinds.get("red", set()) | stores
+            if (stores and len(others) > 1) or (kinds.get("ld") and kinds.get("red") and len(kinds["ld"] | kinds["red"]) > 1):
+                return interval, byte
+    return None
+
+
+def launch(kernel, block, n, ctaid):
+    return [Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid}) for t in range(block)]
+
+
+def check(kernel, answer, rng):
+    """A complaint, or nothing."""
+    verdict = answer["verdict"]
+    if verdict == "refuted":
+        one = answer["found"][0]
+        block, n, ctaid = one["block"][0], one["params"].get("n", 0), one["block_index"][0]
+        byte = one["byte"] - BASE
+        accesses = []
+        for side in ("first", "second"):
+            t = one[side]["thread"][0]
+            try:
+                thread = Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid})
+            except Left:
+                return None  # the race comes before the thread leaves its array: not judged
+            kinds = {a[0] for a in thread.intervals[one["barriers"]] if a[1] <= byte < a[1] + a[2]} if one["barriers"] < len(thread.intervals) else set()
+            wanted = "st" if one[side]["op"].startswith("st") else "ld" if one[side]["op"].startswith("ld") else "red"
+            accesses.append(wanted in kinds)
+        same = one["first"]["thread"] == one["second"]["thread"]
+        writes = any(one[side]["op"].startswith(("st", "red")) for side in ("first", "second"))
+        return None if all(accesses) and not same and writes else f"the race is none: {json.dumps(one)}"
+    if verdict == "proved":
+        for _ in range(5):
+            block = kernel.block or rng.choice([1, 2, 3, 31, 32, 33, 64, 65, 128])
+            n, ctaid = rng.choice([0, 1, 2, 3, 5, 8, 31, 32, 100, 1024, MASK, rng.getrandbits(32)]), rng.choice([0, 0, 1, 2, 5])
+            try:
+                found = race(launch(kernel, block, n, ctaid))
+            except Left:
+                continue
+            if found:
+                return f"race free, but block {block}, n = {n}, ctaid = {ctaid} has a race: interval {found[0]}, byte {found[1]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    counts, wrong, done = collections.Counter(), 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        while done < given.cases:
+            count = min(50, given.cases - done)
+            kernels = [Generator(random.Random(f"{given.seed} {done + k}"), f"k{done + k}") for k in range(count)]
+            path = pathlib.Path(folder) / "cases.ptx"
+            path.write_text(".version 8.0\n.target sm_90\n.address_size 64\n" + "".join(k.ptx() for k in kernels))
+            r = subprocess.run([given.binary, "kernel", path, "--races", "--json"], capture_output=True, text=True, check=False)
+            if r.returncode not in (0, 1, 3):
+                sys.exit(f"seed {given.seed}, cases from {done}: exit code {r.returncode}: {r.stderr[:500]}")
+            answers = {k["mangled"]: k["races"] for k in json.loads(r.stdout)["kernels"]}
+            for kernel in kernels:
+                answer = answers.get(kernel.name, {"verdict": "proved"})
+                counts[answer["verdict"]] += 1
+                complaint = check(kernel, answer, random.Random(f"{given.seed} {kernel.name} launches"))
+                if complaint:
+                    wrong += 1
+                    print(f"seed {given.seed}, {kernel.name}: {complaint}\n{kernel.ptx()}")
+            done += count
+    print(f"{done} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown; {wrong} wrong")
+    if wrong or not (counts["proved"] and counts["refuted"]):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

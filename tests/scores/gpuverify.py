@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""GPUVerify's tests of CUDA (mc-imperial/gpuverify, testsuite/CUDA) in `kernel --races`. The label is the first line of kernel.cu: `//pass` is race free, `//xfail:NOT_ALL_VERIFIED` is a race.
+
+The block is that of the second line; the grid and parameters are any. Global memory is shared memory, each pointer's an array of its own, as GPUVerify takes them: a race between
+two blocks is none here. Assumptions (__requires, __assume) and assertions are left out: a label about an assertion is not asked. As GPUVerify does, two writes of one value are accepted.
+"""
+import re
+import time
+
+import suite
+
+PRELUDE = """#include <cuda_runtime.h>
+#include <assert.h>
+#define __requires(...) ((void)0)
+#define __global_requires(...) ((void)0)
+#define __ensures(...) ((void)0)
+#define __global_ensures(...) ((void)0)
+#define __invariant(...) ((void)0)
+#define __global_invariant(...) ((void)0)
+#define __function_wide_invariant(...) ((void)0)
+#define __candidate_invariant(...) ((void)0)
+#define __candidate_global_invariant(...) ((void)0)
+#define __assert(...) ((void)0)
+#define __global_assert(...) ((void)0)
+#define __assume(...) ((void)0)
+#undef assert
+#define assert(x) ((void)0)
+#define __non_temporal(x) x
+#define __modifies(x)
+#define __writes_to(x)
+#define __reads_from(x)
+"""
+ASSERTING = r"\b(?:assert|__assert|__global_assert|__invariant|__global_invariant|__ensures|__requires)\s*\("
+
+
+def unasked(label, head, text):
+    """Why a label says nothing of races within a block that a device can have; empty if it does."""
+    if label == "race" and "race" not in head and re.search(ASSERTING, text):
+        return "the label is about an assertion"
+    if label == "race" and re.search(r"null pointer|constant memory|0-sized|\bNULL\b|mem(?:cpy|set)\(0", text):
+        return "the label is about null pointers or constant memory"
+    if "--warp-sync" in head:
+        return "the label takes a warp to be in lockstep"
+    if re.search(r"__requires\((?!true)", text) and label == "race free":
+        return "the label rests on an assumption of the source"
+    block = blocks_of(head)
+    if block and eval(block.replace(",", "*"), {"__builtins__": {}}) > 1024:  # pylint: disable=eval-used
+        return "no device has a block of so many threads"
+    return ""
+
+
+def blocks_of(text):
+    shape = re.search(r"--blockDim=\[?([\d,]+)\]?", text)
+    return shape.group(1) if shape else None
+
+
+def main():
+    folder = s.checkout / "testsuite/CUDA"
+    for source in sorted(folder.rglob("*.cu")):
+        name = str(source.relative_to(folder).parent if source.name == "kernel.cu" else source.relative_to(folder))
+        text = source.read_text(errors="replace")
+        first = text.split("\n", 1)[0].strip()
+        label = {"//pass": "race free", "//xfail:NOT_ALL_VERIFIED": "race"}.get(first)
+        if not s.wanted(name):
+            continue
+        head = "\n".join(line for line in text.split("\n")[:12] if line.startswith("//"))
+        if label is None:
+            s.not_asked(name, first.strip("/"), "the label is about the front end")
+        elif why := unasked(label, head, text):
+            s.not_asked(name, label, why)
+        else:
+            try:
+                ask(name, label, source, text, head)
+            except suite.Failed as failed:
+                s.not_asked(name, label, str(failed))
+    s.end()
+
+
+def ask(name, label, source, text, head):
+    block = blocks_of(head)
+    flags = re.findall(r"(?<=\s)-[DI]\S+", head)
+    text = re.sub(r"__shared__\s+(?!volatile)", "__shared__ volatile ", text)
+    ptx = s.compile(None, name, "-include", prelude, f"-I{source.parent}", *flags, text=text)
+    ptx, _ = suite.cut(ptx)
+    if label == "race" and not re.search(r"\b(st|atom|red)\b", ptx):
+        raise suite.Failed("nvcc removes the stores, which nothing loads")
+    if re.search(r"^\.extern \.func", ptx, re.M):
+        raise suite.Failed("a function has no body")
+    start = time.time()
+    s.line(name, label, s.races(suite.in_shared(re.sub(r"\.volatile\b", "", ptx)), *(["--block", block] if block else [])), time.time() - start)
+
+
+if __name__ == "__main__":
+    s = suite.Suite("mc-imperial/gpuverify testsuite/CUDA")
+    prelude = s.folder / "prelude.h"
+    prelude.write_text(PRELUDE)
+    main()
