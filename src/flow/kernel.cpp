@@ -22,10 +22,11 @@ bool one_of(std::string_view word, std::string_view const (&words)[N]) {
 
 /// Opcodes whose steps compute the result on integers and bytes.
 constexpr std::string_view stepped[] = {
-    "mov",  "and",  "or",   "xor",  "not",   "shl",   "shr",   "shf",   "lop3",       "bfe",   "bfi",
-    "prmt", "popc", "clz",  "brev", "bfind", "setp",  "selp",  "cvta",  "div",        "rem",   "min",
-    "max",  "abs",  "slct", "fns",  "bmsk",  "szext", "mul24", "mad24", "activemask", "sad",   "cnot",
-    "rcp",  "sqrt", "sin",  "cos",  "ex2",   "lg2",   "tanh",  "set",   "testp",      "rsqrt", "copysign"};
+    "mov",        "and",   "or",    "xor",      "not",  "shl",   "shr",   "shf",   "lop3",        "bfe",
+    "bfi",        "prmt",  "popc",  "clz",      "brev", "bfind", "setp",  "selp",  "cvta",        "div",
+    "rem",        "min",   "max",   "abs",      "slct", "fns",   "bmsk",  "szext", "mul24",       "mad24",
+    "activemask", "sad",   "cnot",  "rcp",      "sqrt", "sin",   "cos",   "ex2",   "lg2",         "tanh",
+    "set",        "testp", "rsqrt", "copysign", "dp4a", "dp2a",  "redux", "match", "createpolicy"};
 constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "nanosleep", "pmevent",
                                                "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
@@ -59,6 +60,7 @@ Handler bulk_handler(program::Opcode const& d) {
                                         "commit_group",
                                         "wait_group",
                                         "read"};
+  if (d.has("prefetch")) return Handler::nothing;  // into L2
   for (std::string_view const p : d.parts)
     if (!one_of(p, known)) return Handler::refused;
   if (d.has("commit_group") || d.has("wait_group")) return Handler::bulk_groups;

@@ -56,6 +56,7 @@ Word BlockRun::apply(program::Step const& s, Word const& a, Word const& b, Word 
 }
 
 void BlockRun::steps(Now const& now) {
+  if (now.decoded.has("sync") && !now.in.operands.empty()) check_members(now, now.in.operands.back());
   for (std::uint32_t n = now.lowered.first; n < now.lowered.last; ++n) {
     program::Step const& s = kernel_.program.steps[n];
     if (s.action == Action::access || s.action == Action::operand || s.action == Action::load)

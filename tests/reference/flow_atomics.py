@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """flow_atomics.py --binary PATH --cases N --seed S: a reference model of atomics and shuffles in `swizproof flow`, written from the PTX ISA alone.
 
-Random kernels of at most four threads in two warps that load, store, and change words of shared and global memory by atomics, in phases between
+Random kernels of at most four threads in two warps, some of them on arrays whose numbers are given, that load, store, and change words of shared and global memory by atomics, in phases between
 barriers; and shuffles with bounds. All orders of the threads are enumerated on integers as data. A launch is wrong if a word that no thread
 has written is read, or if two accesses of a phase by two threads are of one word, one of them a write, and not both strong; an atomic is strong.
 Wrong ones may be refuted alone, right ones proved, or unknown, which is counted. Where the command proves, each sum that it names is the value in
@@ -280,7 +280,11 @@ def atomics(rng, options, folder, tally):
     if not model.run():
         tally["not enumerated"] += 1
         return text, []
-    params = [f"{i}={a}{n}:{'f32' if n == 'f' else 'u' + n}[{size}]" for i, (n, a, size) in enumerate(
+    given = rng.random() < 0.3  # with the numbers of the data
+
+    def numbers_of(array, kind):
+        return "=" + ",".join(f"{data((array, kind, i)):g}" if kind == "f" else str(data((array, kind, i))) for i in range(64)) if given and array != "o" else ""
+    params = [f"{i}={a}{n}:{'f32' if n == 'f' else 'u' + n}[{size}]{numbers_of(a, n)}" for i, (n, a, size) in enumerate(
         (n, a, 34 * OUT if a == "o" else 64) for n in ("32", "64", "f") for a in "ogx")]
     code, document = asked(options, folder, text, 64, params)
     tally[{0: "proved", 1: "refuted", 3: "unknown"}.get(code, "error")] += 1

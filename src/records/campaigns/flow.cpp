@@ -52,6 +52,7 @@ std::map<std::string, std::uint64_t> arrays_of(FlowQuestion const& question) {
     auto const param = parse_flow_param(text);
     auto const* const array = std::get_if<FlowArray>(&param.second);
     if (array == nullptr || array->extents.empty()) malformed("a parameter of a launch is no array");
+    if (!array->values.empty()) malformed("a launch has numbers of its own, and a parameter gives some");
     numbers.emplace(array->name, numbers.size());
   }
   return numbers;

@@ -106,6 +106,26 @@ TEST(Atomics, OfTwoBlocksAreNotSummed) {
   EXPECT_EQ(c.kind(), "race");
 }
 
+TEST(Steps, OfOtherInstructionsOfAWarp) {
+  Case c = of("redux.sync.add.s32 %r5, %r1, -1;\nst.global.u32 [%rd3], %r5;\n", 32);
+  EXPECT_EQ(c.kind(), "proved");
+  c.expect = {"c[i] = a[i]"};
+  EXPECT_EQ(c.kind(), "unknown");
+  EXPECT_EQ(of("redux.sync.add.s32 %r5, %r1, 1;\n", 32).kind(), "misuse");
+  EXPECT_EQ(of("match.any.sync.b32 %r5, %r1, 1;\n", 32).kind(), "misuse");
+  EXPECT_EQ(of("match.all.sync.b32 %r5|%p1, %r1, -1;\n@%p1 st.global.u32 [%rd3], %r1;\n", 32).kind(),
+            "unknown");
+  EXPECT_EQ(of("createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0;\nld.global.L2::cache_hint.u32 %r5, "
+               "[%rd4], %rd9;\n"
+               "st.global.u32 [%rd3], %r5;\n",
+               32)
+                .value(3),
+            "c[3] = a[3]");
+  EXPECT_EQ(of("dp4a.s32.u32 %r5, 0x01ff02fe, 0x01010101, %r1;\nst.global.u32 [%rd3], %r5;\n", 32).value(3),
+            "c[3] = 3");
+  EXPECT_EQ(of("cp.async.bulk.prefetch.L2.global [%rd2], 64;\n", 32).kind(), "proved");
+}
+
 TEST(Shuffles, SayIfTheLaneIsInTheSegment) {
   Case c =
       of("shfl.sync.down.b32 %r4|%p1, %r1, 1, 0x1c07, -1;\nselp.u32 %r5, 1, 0, %p1;\nst.global.u32 [%rd3], "
