@@ -1,0 +1,307 @@
+"""The answers about compiled kernels: a dataclass for the document of kernel and of flow, and for each object in it."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Optional
+
+from ._answer import Answer
+from ._objects import Fix
+from ._record import Record, record
+
+
+@record
+class KernelWarp(Record):
+    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane. `values` are the smallest numbers that it needs; with `every_launch` it needs none. `bases` has the addresses of arrays in that execution, where the cost may depend on them; `open_lanes` are inactive here, and may take part."""
+
+    warp: int
+    every_launch: bool
+    values: Dict[str, int]
+    lanes: List[Optional[int]]
+    bases: Optional[Dict[str, int]] = None
+    open_lanes: Optional[List[int]] = None
+
+
+@record
+class SourceLine(Record):
+    """A line of a source file."""
+
+    file: Optional[str] = None
+    line: int = 0
+
+
+@record
+class KernelFunction(Record):
+    """Wavefronts of an access for every value n of a parameter: at most `at_most[n % len(at_most)]`."""
+
+    parameter: str
+    at_most: List[int]
+
+
+@record
+class KernelAccess(Record):
+    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `loop_depth`: loops around it. `executions`: by the warps of a block, if each launch has as many; `lost`: wavefronts above the ideal ones in these. `on_bases`: it rests on H18."""
+
+    file: Optional[str] = None
+    line: Optional[int] = None
+    source: Optional[str] = None
+    ptx_line: Optional[int] = None
+    sass_line: Optional[int] = None
+    op: str = ""
+    pc: Optional[int] = None
+    inlined_at: Optional[List[SourceLine]] = None
+    calls: Optional[List[int]] = None
+    verdict: str = "unknown"
+    wavefronts: Optional[int] = None
+    reached: bool = False
+    seen: Optional[int] = None
+    ideal: Optional[int] = None
+    excess: Optional[int] = None
+    loop_depth: int = 0
+    executions: Optional[int] = None
+    lost: Optional[int] = None
+    address: Optional[str] = None
+    layout: Optional[str] = None
+    reason: Optional[str] = None
+    executed: bool = True
+    counterexample: Optional[KernelWarp] = None
+    aligned: Optional[bool] = None
+    in_bounds: Optional[bool] = None
+    bounds_reason: Optional[str] = None
+    on_bases: bool = False
+    function: Optional[KernelFunction] = None
+
+
+@record
+class KernelFix(Record):
+    """Fixes of an array in shared memory, for `executions` of a kernel's warps; `left_out` has the PTX lines of accesses that it was not searched for."""
+
+    array: str
+    start: str
+    executions: int
+    accesses: int
+    left_out: List[int]
+    fixes: List[Fix]
+
+
+@record
+class KernelOperand(Record):
+    """A descriptor, or an address of a bulk copy: `needed` bytes must divide its pattern's start or the address, `guaranteed` do; `base` of `array` refutes it."""
+
+    file: Optional[str] = None
+    line: Optional[int] = None
+    source: Optional[str] = None
+    ptx_line: Optional[int] = None
+    sass_line: Optional[int] = None
+    op: str = ""
+    calls: Optional[List[int]] = None
+    operand: str = ""
+    verdict: str = "unknown"
+    descriptor: Optional[str] = None
+    mode: Optional[str] = None
+    leading_byte_offset: Optional[int] = None
+    stride_byte_offset: Optional[int] = None
+    base_offset: Optional[int] = None
+    start: Optional[str] = None
+    needed: int = 0
+    guaranteed: Optional[int] = None
+    reason: Optional[str] = None
+    executed: bool = True
+    array: Optional[str] = None
+    base: Optional[int] = None
+    on_bases: bool = False
+    values: Optional[Dict[str, int]] = None
+
+
+@record
+class KernelVector(Record):
+    """One vector access that replaces neighbouring accesses at these PTX lines: wavefronts of a warp before, in sum, and after."""
+
+    array: str
+    file: Optional[str] = None
+    line: Optional[int] = None
+    ptx_lines: Optional[List[int]] = None
+    instruction: str = ""
+    before: int = 0
+    after: int = 0
+
+
+@record
+class RaceAccess(Record):
+    """An access of a race: `thread` is threadIdx, `write` is true for stores and atomics."""
+
+    op: str
+    ptx_line: int
+    thread: List[int]
+    write: bool
+    file: Optional[str] = None
+    line: Optional[int] = None
+
+
+@record
+class Race(Record):
+    """Two threads of a block access `byte` in one interval, behind `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch."""
+
+    kind: str
+    byte: int
+    offset: int
+    barriers: int
+    block: List[int]
+    block_index: List[int]
+    params: Dict[str, int]
+    first: RaceAccess
+    second: RaceAccess
+    array: Optional[str] = None
+
+
+@record
+class Races(Record):
+    """Races of a kernel for shared memory, over all launches, with `races`: `accesses` to shared memory, `pairs` of them that may meet, races that were `found`."""
+
+    verdict: str
+    ptx_lines: List[int]
+    accesses: int
+    pairs: int
+    found: List[Race]
+    reason: Optional[str] = None
+    assumed: Optional[List[str]] = None
+
+
+@record
+class ComparedLine(Record):
+    """A line of two builds: its `accesses` and wavefronts above the ideal (`excess`) `before` and `after`; None if no bound is known."""
+
+    kernel: str
+    block: str
+    source: str
+    op: str
+    accesses: Dict[str, int]
+    excess: Dict[str, Optional[int]]
+    was_at: Optional[str] = None
+    why: Optional[str] = None
+
+
+@record
+class Since(Record):
+    """An earlier build, compared with this one: lines that are worse, better, added, removed, and how many are the same."""
+
+    file: str
+    same: int
+    worse: List[ComparedLine]
+    better: List[ComparedLine]
+    added: List[ComparedLine]
+    removed: List[ComparedLine]
+    kernels_added: List[str]
+    kernels_removed: List[str]
+
+
+@record
+class CompiledKernel(Record):
+    """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, and shuffles of lanes that are not known to execute them."""
+
+    kernel: str
+    mangled: str
+    file: str
+    block: Optional[str] = None
+    refused: Optional[str] = None
+    accesses: Optional[List[KernelAccess]] = None
+    fixes: Optional[List[KernelFix]] = None
+    unfixed: Optional[List[Dict[str, str]]] = None
+    vectors: Optional[List[KernelVector]] = None
+    operands: Optional[List[KernelOperand]] = None
+    assumed: Optional[List[str]] = None
+    races: Optional[Races] = None
+
+
+@record
+class Kernel(Answer):
+    """What each shared-memory instruction of compiled kernels costs at most."""
+
+    verdict: str
+    arch: str
+    kernels: List[CompiledKernel]
+    proved: int
+    refuted: int
+    data_dependent: int
+    unknown: int
+    notes: Optional[List[str]] = None
+    not_read: Optional[List[Dict[str, str]]] = None
+    obligation: Optional[str] = None
+    since: Optional[Since] = None
+
+
+@record
+class FlowLine(Record):
+    """An instruction of a PTX file that moved data; `file` and `line` are those of the source, if the PTX has them."""
+
+    ptx_line: int
+    op: str
+    file: Optional[str] = None
+    line: Optional[int] = None
+
+
+@record
+class FlowWrong(Record):
+    """An element that is not what is expected: the first terms that are `missing` and `extra`, and the instructions that moved them."""
+
+    element: str
+    block: List[int]
+    expected_terms: int
+    found_terms: int
+    missing: List[str]
+    extra: List[str]
+    lines: List[FlowLine]
+
+
+@record
+class FlowAccess(Record):
+    """An access of a fault: who makes it, and which execution of the instruction by its warp, from 1 on."""
+
+    by: str
+    execution: Optional[int]
+    at: FlowLine
+
+
+@record
+class FlowFault(Record):
+    """A fault of a launch: its kind, both accesses in the order that was executed, the paragraph of the PTX ISA, and what would do."""
+
+    kind: str
+    text: str
+    block: List[int]
+    lines: List[FlowLine]
+    first: Optional[FlowAccess] = None
+    second: Optional[FlowAccess] = None
+    rule: Optional[str] = None
+    fix: Optional[str] = None
+
+
+@record
+class Flow(Answer):
+    """Which elements of global memory reach which element of a kernel's result, in one launch."""
+
+    verdict: str
+    kernel: str
+    block: List[int]
+    grid: List[int]
+    blocks: int
+    only_blocks: List[List[int]]
+    expect: List[str]
+    not_checked: List[str]
+    assumed: List[str]
+    elements: int
+    right: int
+    wrong: int
+    missing: int
+    unexpected: int
+    missing_names: List[str]
+    unexpected_names: List[str]
+    values: List[str]
+    instructions: int
+    kind: Optional[str] = None
+    domain: Optional[str] = None
+    first_wrong: Optional[FlowWrong] = None
+    fault: Optional[FlowFault] = None
+    spare: Optional[List[FlowLine]] = None
+    reason: Optional[str] = None
+    at: Optional[FlowLine] = None
+    obligation: Optional[str] = None
