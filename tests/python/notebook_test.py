@@ -142,7 +142,7 @@ def stacks_of(axes):
 @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "not run: there is no matplotlib here")
 class Plots(unittest.TestCase):
     def test_lanes_lie_over_their_banks(self):
-        (axes,) = swizproof.check("(32,32):(34,1)", "ld.shared.b32: row = lane, col = 3", element="f32").plot().axes
+        (axes,) = swizproof.check("(32,32):(34,1)", "ld.shared.b32: row = lane, col = 3 at col 3", element="f32").plot().axes
         wanted = {}  # by hand: lane l accesses word 34 l + 3
         for lane in range(32):
             wanted.setdefault((34 * lane + 3) % 32, []).append(str(lane))
