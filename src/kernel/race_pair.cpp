@@ -9,7 +9,6 @@ namespace swizproof::kernel_detail {
 
 using execution::Leaf;
 using execution::Phi;
-using program::Space;
 using program::Special;
 
 namespace {

@@ -6,7 +6,6 @@ namespace swizproof::kernel_detail {
 
 using execution::Leaf;
 using execution::Phi;
-using program::Space;
 using program::Special;
 
 /// All registers at headers are taken to be uniform; those of which that cannot be are left out, until nothing changes.

@@ -132,6 +132,18 @@ KernelArguments earlier(KernelArguments arguments) {
   return arguments;
 }
 
+/// How many accesses have each verdict, of what, and what the model of the architecture rests on.
+void print_sums(Common& common, std::vector<Result> const& results, Sums const& sums,
+                Architecture const& arch, Style const& style) {
+  fmt::print(common.streams.out,
+             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown;\n"
+             "of the {}, over all warps, blocks, iterations and parameters\n{}{}",
+             sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
+             sums.idle == 0 ? "" : fmt::format(" ({} not executed)", sums.idle), sums.refuted, sums.data,
+             sums.unknown, results.front().report.sass ? "SASS" : "PTX", open_faults(results),
+             certainty_footer(arch, style));
+}
+
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   refuse_two_forms(common, arguments.sarif, arguments.html);
   refuse_format(common, arguments.format, arguments.sarif, arguments.html);
@@ -188,13 +200,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   print_notes(decided.notes);
   fmt::print(common.streams.out, "{}", left_out(decided));
   if (since) return fmt::print(common.streams.out, "{}", describe(*since, arguments.since));
-  fmt::print(common.streams.out,
-             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown;\n"
-             "of the {}, over all warps, blocks, iterations and parameters\n{}{}",
-             sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
-             sums.idle == 0 ? "" : fmt::format(" ({} not executed)", sums.idle), sums.refuted, sums.data,
-             sums.unknown, results.front().report.sass ? "SASS" : "PTX", open_faults(results),
-             certainty_footer(arch, style));
+  print_sums(common, results, sums, arch, style);
 }
 
 /// Files that the answer is written to.
@@ -205,6 +211,21 @@ void add_reports_to(CLI::App& sub, KernelArguments& arguments) {
       sub, "--html", arguments.html,
       "write a page to this file (or -): kernels, their lines of source with the wavefronts of each, and a "
       "picture\nof each worst warp");
+}
+
+/// What is asked beside the cost.
+void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& options) {
+  sub.add_flag(
+      "--races", options.races,
+      "also: do two threads of a block access one byte of shared memory, one of them writing it, with no\n"
+      "barrier between, in any launch? Exit code 1 if so. --block and --param narrow the launches");
+  sub.add_option(
+         "--since", arguments.since,
+         "an earlier build, of the forms of FILE: which lines cost more or less than in it? Exit code 1 if "
+         "one is\n"
+         "worse, else 0, with other conflicts too. Lines are matched by kernel, number and instruction")
+      ->type_name("FILE");
+  sub.add_flag("--same-values", options.same_values, "with --races: two writes of one value are accepted");
 }
 
 }  // namespace
@@ -252,17 +273,7 @@ void add_kernel(CLI::App& app, Common& common) {
          "them,\nwhich is listed as assumed; ptx, all that PTX permits")
       ->check(CLI::IsMember({"device", "ptx"}))
       ->capture_default_str();
-  sub->add_flag(
-      "--races", options->races,
-      "also: do two threads of a block access one byte of shared memory, one of them writing it, with no\n"
-      "barrier between, in any launch? Exit code 1 if so. --block and --param narrow the launches");
-  sub->add_option(
-         "--since", arguments->since,
-         "an earlier build, of the forms of FILE: which lines cost more or less than in it? Exit code 1 if "
-         "one is\n"
-         "worse, else 0, with other conflicts too. Lines are matched by kernel, number and instruction")
-      ->type_name("FILE");
-  sub->add_flag("--same-values", options->same_values, "with --races: two writes of one value are accepted");
+  kernel_detail::add_questions_to(*sub, *arguments, *options);
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
   sub->add_option("--source", arguments->source,
