@@ -213,7 +213,7 @@ void add_reports_to(CLI::App& sub, KernelArguments& arguments) {
       "picture\nof each worst warp");
 }
 
-/// What is asked beside the cost.
+/// Options that ask more than the cost.
 void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& options) {
   sub.add_flag(
       "--races", options.races,
