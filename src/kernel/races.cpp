@@ -390,7 +390,7 @@ class RaceSearch {
       return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
     out_.verdict = RaceVerdict::proved;
-    out_.assumed = {"each access stays in its array", "shared arrays lie where H18 has them"};
+    out_.assumed = {"each access stays in its array", "arrays lie where H18 has them"};
   }
 
   /// False if a pair is not proved; then the answer is given.

@@ -27,6 +27,17 @@ std::string at(RaceAccess const& a) {
 
 std::string thread_of(RaceAccess const& a) { return fmt::format("thread ({})", fmt::join(a.thread, ",")); }
 
+/// ` (PTX 303, 307 and 30 more)`
+std::string lines_of(KernelRaces const& races) {
+  constexpr std::size_t most = 6;
+  auto const& all = races.lines;
+  if (all.empty()) return {};
+  std::string const more = all.size() > most ? fmt::format(" and {} more", all.size() - most) : "";
+  return fmt::format(" (PTX {}{})",
+                     fmt::join(all.begin(), all.begin() + std::ptrdiff_t(std::min(most, all.size())), ", "),
+                     more);
+}
+
 }  // namespace
 
 nlohmann::ordered_json races_json(KernelRaces const& races) {
@@ -58,10 +69,11 @@ nlohmann::ordered_json races_json(KernelRaces const& races) {
 
 std::string describe(KernelRaces const& races) {
   if (races.verdict == RaceVerdict::proved)
-    return fmt::format("  race free for every launch: {} accesses, {} pairs\n", races.accesses, races.pairs);
+    return fmt::format("  race free for every launch{}: {} accesses, {} pairs\n",
+                       races.assumed.empty() ? "" : fmt::format(", if {}", fmt::join(races.assumed, " and ")),
+                       races.accesses, races.pairs);
   if (races.verdict == RaceVerdict::unknown)
-    return fmt::format("  races undecided: {}{}\n", races.reason,
-                       races.lines.empty() ? "" : fmt::format(" (PTX {})", fmt::join(races.lines, ", ")));
+    return fmt::format("  races undecided: {}{}\n", races.reason, lines_of(races));
   std::string out;
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {
