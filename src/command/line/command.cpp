@@ -240,10 +240,10 @@ int parse_and_run(CLI::App& app, Common& common, Words const& words) {
 void describe_to(CLI::App& app, Common& common) {
   app.name("swizproof");
   app.description(
-      "Example: swizproof check '(32,32):(33,1)' --element f32 --access column.b32.load\n"
-      "         is a column of this padded tile read without bank conflicts?\n\n"
-      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
-      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.");
+      "Example: swizproof kernel FILE.ptx --block 32,8\n"
+      "         which lines of this kernel have bank conflicts, and what frees them?\n\n"
+      "swizproof proves what accesses to shared memory cost, in kernels and layouts.\n"
+      "Then: 'swizproof accesses', 'swizproof language', 'swizproof prove'.");
   show_questions(app);
   add_common(app, common);
   add_commands(app, common);

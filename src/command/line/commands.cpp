@@ -5,9 +5,9 @@ namespace swizproof::command {
 
 void add_commands(CLI::App& app, Common& common) {
   for (auto const add :
-       {add_prove,      add_inspect, add_check,    add_find, add_equal,    add_align,   add_convert,
-        add_descriptor, add_tma,     add_fragment, add_eval, add_predict,  add_recheck, add_crosscheck,
-        add_explain,    add_kernel,  add_flow,     add_show, add_accesses, add_language})
+       {add_kernel, add_flow,     add_check,   add_find,    add_equal,    add_align,      add_descriptor,
+        add_tma,    add_fragment, add_show,    add_prove,   add_explain,  add_crosscheck, add_inspect,
+        add_eval,   add_convert,  add_predict, add_recheck, add_accesses, add_language})
     add(app, common);
 }
 
