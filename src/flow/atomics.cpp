@@ -23,11 +23,6 @@ std::string_view operation_of(Decoded const& d) {
   return {};
 }
 
-/// The two's complement number that the low bits are.
-std::int64_t signed_of(std::uint64_t bits, unsigned width) {
-  return static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
-}
-
 /// Result of min, max, inc and dec on numbers.
 std::uint64_t result(std::string_view op, program::Type type, std::uint64_t old, std::uint64_t b) {
   if (op == "inc") return old >= b ? 0 : old + 1;

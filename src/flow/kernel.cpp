@@ -127,8 +127,7 @@ Decoded::Decoded(program::Opcode const& opcode)
     : Opcode(opcode),
       handler(handler_of(*this)),
       strong(handler == Handler::atomic ||
-             ((handler == Handler::load || handler == Handler::store) &&
-              (has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio")))) {}
+             ((handler == Handler::load || handler == Handler::store) && is_strong())) {}
 
 FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given)
     : module(in_module),

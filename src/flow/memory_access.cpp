@@ -206,8 +206,7 @@ void BlockRun::load(Now const& now) {
         if (name != 0)
           value = names_.word(names_.converted(name, Format::integer, width / 8, now.index));
         else
-          value.number = static_cast<std::uint64_t>(
-              static_cast<std::int64_t>(value.number << (64 - d.type.bits)) >> (64 - d.type.bits));
+          value.number = static_cast<std::uint64_t>(signed_of(value.number, d.type.bits));
       }
       put(now, into[k], lane, value);
     }

@@ -42,8 +42,7 @@ std::string_view name_of(Format format) {
 
 double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
   if (format != Format::integer) return float_value(float_format(format), bits);
-  unsigned const up = 64 - 8 * bytes;
-  return static_cast<double>(static_cast<std::int64_t>(bits << up) >> up);
+  return static_cast<double>(signed_of(bits, 8 * bytes));
 }
 
 bool bits_of_value(double value, Format format, std::uint64_t& bits) {

@@ -174,6 +174,11 @@ class Names {
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
 };
 
+/// The two's complement number that the low `width` bits are: 1 to 64. `signed_of(0xff, 8) == -1`.
+[[nodiscard]] inline std::int64_t signed_of(std::uint64_t bits, unsigned width) {
+  return static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
+}
+
 /// The number that bits are in a format, and back; nothing where it is not exact.
 [[nodiscard]] double value_of_bits(std::uint64_t bits, Format format, unsigned bytes);
 [[nodiscard]] bool bits_of_value(double value, Format format, std::uint64_t& bits);

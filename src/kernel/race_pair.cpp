@@ -17,6 +17,8 @@ constexpr std::uint64_t most_shared = 1 << 18;  ///< bytes: more than a block ca
 constexpr std::size_t most_orbit_values = 64;   ///< of a register at a header, that are told apart
 
 constexpr std::uint64_t most_turns = 5'000;  ///< of a loop that is followed
+constexpr std::uint64_t most_in_z = 64;      ///< threads of a block [CUDA C++ Programming Guide, 20.9.3]
+constexpr std::uint64_t most_blocks_in_y = 65535;  ///< and in z, of a grid [the same]
 
 /// Kinds of keys of variables.
 enum Key : std::uint64_t {
@@ -56,7 +58,7 @@ Term RacePair::shape(unsigned dimension) {
   bool const fresh = numbers_.count({of_shape, dimension}) == 0;
   Term const n = resized(unknown({of_shape, dimension}, {RaceUnknown::Kind::shape, 11, dimension, 0}), 32);
   if (!fresh) return n;
-  facts_ = facts_ && word(0) < n && !(word(shapes_.most) < n);
+  facts_ = facts_ && word(0) < n && !(word(dimension == 2 ? most_in_z : shapes_.most) < n);
   if (dimension == 0 && shapes_.dimensions > 1)
     facts_ = facts_ && !(word(shapes_.most) < n * shape(1) * shape(2));
   return n;
@@ -221,6 +223,7 @@ RacePair::Id RacePair::special(Leaf const& l, View& of) {
                      32);
     };
     if (count) facts_ = facts_ && number(false) < number(true);
+    if (d != 0) facts_ = facts_ && number(false) < word(most_blocks_in_y);
     return sized(number(count));
   }
   if (s == Special::laneid) return sized(linear(of.thread) & word(31));

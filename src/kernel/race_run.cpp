@@ -307,17 +307,21 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
     if (o.thread == e.thread || reads || atomics || strong || ordered(o, e)) continue;
     bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
-    bool const same = stores && !o.value.open && !e.value.open && !o.value.data && !e.value.data &&
-                      o.value.bits == e.value.bits;
-    RaceKind const kind = same ? RaceKind::same_value : stores ? RaceKind::lost_store : RaceKind::read_write;
-    if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind}).second)
+    bool const numbers = stores && !o.value.open && !e.value.open;
+    bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;
+    bool const always = equal && !o.value.data && !e.value.data;
+    RaceKind const kind = always   ? RaceKind::same_value
+                          : stores ? RaceKind::lost_store
+                                   : RaceKind::read_write;
+    if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ}).second)
       continue;
     found_.push_back({kind,
                       {o.access, e.access},
                       {o.thread, e.thread},
                       {o.role != RaceRole::read, e.role != RaceRole::read},
                       byte,
-                      interval_});
+                      interval_,
+                      differ});
   }
   if (of_role < 3) all.push_back(e);
 }

@@ -54,6 +54,7 @@ class RaceRun {
     std::array<bool, 2> write{};
     std::uint64_t byte = 0;
     std::uint32_t interval = 0;
+    bool differ = false;  ///< two stores, whose values are known to differ in this launch
   };
   std::vector<Found> const& run(RaceLaunch const& launch);
   /// Parameters that it read, by symbol and offset.
@@ -107,7 +108,7 @@ class RaceRun {
   std::unordered_map<std::uint64_t, Value> memory_{};
   bool any_store_ = false;  ///< to an address that is not known
   std::unordered_map<std::uint64_t, std::vector<Event>> seen_{};
-  std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind>> reported_{};
+  std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind, bool>> reported_{};
   std::set<std::pair<std::uint32_t, std::uint64_t>> read_{};
   std::vector<Found> found_{};
   std::uint32_t interval_ = 0;

@@ -12,6 +12,7 @@
 #include <swizproof/engine/walk.hpp>
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
+#include <swizproof/program/opcode.hpp>
 #include <swizproof/program/step.hpp>
 #include <swizproof/ptx/arrays.hpp>
 #include <swizproof/ptx/inline.hpp>
@@ -48,10 +49,9 @@ using program::MemoryAccess;
 using program::Space;
 
 constexpr std::size_t most_race_pairs = 6'000;
-constexpr std::uint64_t most_solver_steps = 4'000'000;   ///< of one question, by Z3's count
-constexpr unsigned most_race_hints = 6;                  ///< cases of the solver that are executed
-constexpr std::uint64_t most_dynamic_bytes = 227 << 10;  ///< of shared memory, for dynamic arrays
-constexpr unsigned race_styles = 8;                      ///< of parameters
+constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< of one question, by Z3's count
+constexpr unsigned most_race_hints = 6;                 ///< cases of the solver that are executed
+constexpr unsigned race_styles = 8;                     ///< of parameters
 
 /// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
 std::uint64_t number_of_style(unsigned style, std::size_t index) {
@@ -109,7 +109,8 @@ class RaceSearch {
       if (v.space == Space::shared && !v.placed) v.placed = arrays.addresses[s];
       if (v.space == Space::shared && v.placed && !v.extern_array) end_ = std::max(end_, *v.placed + v.bytes);
       if (v.space == Space::shared && v.extern_array)
-        end_ = std::max(end_, v.placed.value_or(first) + options_.shared_bytes.value_or(most_dynamic_bytes));
+        end_ = std::max(end_, options_.shared_bytes ? v.placed.value_or(first) + *options_.shared_bytes
+                                                    : first + options_.arch->most_shared_bytes.value());
     }
   }
 
@@ -170,9 +171,7 @@ class RaceSearch {
       }
       one.role = role_of(m);
       if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
-      for (std::string_view const part : {".relaxed", ".acquire", ".release", ".acq_rel"})
-        one.strong |= has(m.op, part);
-      one.strong |= one.role == RaceRole::atomic;
+      one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
       ++out_.accesses;
       if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
           has(m.op, "shared::cluster"))
@@ -248,7 +247,7 @@ class RaceSearch {
   bool execute(RaceRun& runs, RaceLaunch const& launch) {
     auto const& found = runs.run(launch);
     for (RaceRun::Found const& f : found) {
-      if (f.kind == RaceKind::same_value && options_.same_values) continue;
+      if (f.kind != RaceKind::read_write && options_.same_values && !f.differ) continue;
       if (out_.races.size() < 64) out_.races.push_back(race_of(f, launch, runs));
     }
     if (out_.races.empty()) return false;
@@ -348,7 +347,10 @@ class RaceSearch {
     for (std::uint32_t const b : deciding.blocks)
       if (!is_uniform(b, closed, warps)) return program_.blocks[b].line;
     for (std::uint32_t const b : deciding.leaves)
-      if (!is_uniform(b, closed, warps) && access_before(b, barriers)) return program_.blocks[b].line;
+      if (!is_uniform(b, closed, warps)) {
+        if (access_before(b, barriers)) return program_.blocks[b].line;
+        some_end_ = true;
+      }
     return std::nullopt;
   }
 
@@ -391,6 +393,8 @@ class RaceSearch {
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
     out_.verdict = RaceVerdict::proved;
     out_.assumed = {"each access stays in its array", "arrays lie where H18 has them"};
+    if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
+    if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
   /// False if a pair is not proved; then the answer is given.
@@ -479,6 +483,7 @@ class RaceSearch {
   std::string obstacle_{};
   std::vector<std::uint32_t> obstacle_lines_{};
   UniformTerms* uniform_ = nullptr;
+  bool some_end_ = false;  ///< a thread may end while others go on to a barrier
   KernelRaces out_{};
 };
 

@@ -62,6 +62,12 @@ bool Opcode::has(std::string_view part) const {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
+bool Opcode::is_strong() const {
+  static constexpr std::string_view orders[] = {"volatile", "relaxed", "acquire",
+                                                "release",  "acq_rel", "mmio"};
+  return std::any_of(std::begin(orders), std::end(orders), [&](std::string_view o) { return has(o); });
+}
+
 Type Opcode::type_before() const { return parts.size() > 2 ? type_of(parts[parts.size() - 2]) : Type{}; }
 
 bool depends_on_operands_alone(std::string_view name) {

@@ -1,6 +1,7 @@
 #include "report/kernel.hpp"
 
 #include "report/fix.hpp"
+#include "report/races.hpp"
 #include "report/report.hpp"
 
 #include <swizproof/hardware/collision.hpp>
@@ -157,6 +158,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
                                  {"before", v.before},
                                  {"after", v.after}});
   for (KernelOperand const& o : report.operands) kernel["operands"].push_back(to_json(o));
+  if (report.races) kernel["races"] = to_json(*report.races);
   if (!report.assumed.empty()) kernel["assumed"] = report.assumed;
   if (!report.assumed_bases.empty()) kernel["assumed"].push_back(report.assumed_bases);
   return kernel;

@@ -30,6 +30,8 @@ struct Opcode {
   Space space = Space::generic;  ///< the first that a part names
   std::uint8_t lanes = 1;        ///< elements of a vector: .v2, .v4, .v8
   [[nodiscard]] bool has(std::string_view part) const;
+  /// True for an access that is no part of a data race with others like it. [PTX ISA, Memory Consistency Model: strong operations]
+  [[nodiscard]] bool is_strong() const;
   /// Type of the last part but one, as of cvt; no type if the name is that part.
   [[nodiscard]] Type type_before() const;
 };

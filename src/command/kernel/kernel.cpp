@@ -4,7 +4,6 @@
 #include "command/kernel/decision.hpp"
 #include "command/line/help.hpp"
 #include "command/kernel/launch.hpp"
-#include "command/kernel/races.hpp"
 #include "command/kernel/since.hpp"
 #include "command/kernel/results.hpp"
 #include "command/profile/page_parts.hpp"
@@ -72,7 +71,6 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
     for (std::size_t i = 0; i < r.report.operands.size(); ++i)
       if (auto text = source_text(sources, {r.report.operands[i].file, r.report.operands[i].line}))
         kernel["operands"][i]["source"] = std::move(*text);
-    if (r.report.races) kernel["races"] = races_json(*r.report.races);
     out["kernels"].push_back(std::move(kernel));
   }
   if (!of.notes.empty()) out["notes"] = of.notes;
@@ -173,8 +171,9 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
                                                                        : holds;
   std::optional<Comparison> since;
   if (!arguments.since.empty()) {
-    since = compared(results, decide_files(common, earlier(arguments), options, {}).all);
-    common.exit_code = !since->worse.empty() ? refuted : !decided.not_read.empty() ? undecided : holds;
+    since = compared(results, decide_files(common, earlier(arguments), options, {}));
+    bool const all_read = decided.not_read.empty() && since->not_read.empty();
+    common.exit_code = !since->worse.empty() ? refuted : all_read ? holds : undecided;
   }
   Architecture const& arch = parse_architecture(common.arch);
   std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
@@ -190,7 +189,10 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
                             obligations_of(common, arguments, options, results), decided.notes);
   if (common.json) {
     Json document = to_json(decided, arch, sources);
-    if (since) document["verdict"] = since->worse.empty() ? "proved" : "refuted";
+    if (since)
+      document["verdict"] = name(common.exit_code == holds     ? KernelVerdict::proved
+                                 : common.exit_code == refuted ? KernelVerdict::refuted
+                                                               : KernelVerdict::unknown);
     if (since) document["since"] = comparison_json(*since, arguments.since);
     return print_json(common, document);
   }

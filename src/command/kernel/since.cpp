@@ -1,5 +1,7 @@
 #include "command/kernel/since.hpp"
 
+#include "report/report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +35,7 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
     if (!a.wavefronts)
       at->excess.reset();
     else if (at->excess)
-      at->excess = std::max(*at->excess, *a.wavefronts > a.ideal ? *a.wavefronts - a.ideal : 0U);
+      at->excess = std::max(*at->excess, excess_over(a.ideal, *a.wavefronts));
   }
   return out;
 }
@@ -123,8 +125,10 @@ nlohmann::ordered_json line_json(ComparedLine const& l) {
 
 }  // namespace
 
-Comparison compared(std::vector<Result> const& now, std::vector<Result> const& before) {
-  return Comparing().run(now, before);
+Comparison compared(std::vector<Result> const& now, Results const& before) {
+  Comparison out = Comparing().run(now, before.all);
+  out.not_read = before.not_read;
+  return out;
 }
 
 nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& since) {
@@ -134,6 +138,7 @@ nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& s
     for (ComparedLine const& l : lines) out[key].push_back(line_json(l));
   };
   list("worse", c.worse), list("better", c.better), list("added", c.added), list("removed", c.removed);
+  for (UnreadFile const& f : c.not_read) out["not_read"].push_back({{"file", f.file}, {"reason", f.reason}});
   out["kernels_added"] = c.only_new, out["kernels_removed"] = c.only_old;
   return out;
 }
@@ -149,6 +154,8 @@ std::string describe(Comparison const& c, std::string const& since) {
                          l.why.empty() ? "" : l.why + "  ", l.kernel);
   };
   list("worse", c.worse), list("better", c.better), list("added", c.added), list("removed", c.removed);
+  for (UnreadFile const& f : c.not_read)
+    out += fmt::format("  not read: {}: {}\n", printable(f.file), printable(f.reason));
   for (std::string const& k : c.only_new)
     out += fmt::format("  not compared, only in the new build: {}\n", k);
   for (std::string const& k : c.only_old)

@@ -29,11 +29,12 @@ struct Comparison {
   std::vector<ComparedLine> worse{}, better{}, added{}, removed{};
   std::size_t same = 0;                             ///< lines
   std::vector<std::string> only_new{}, only_old{};  ///< kernels
+  std::vector<UnreadFile> not_read{};               ///< of the old build
 };
 
 /// Lines of a kernel are matched by number and instruction; those that are left by their order. An added line is worse if it has a conflict,
 /// a fault, or no bound. Checked by tests/golden/kernel_since.txt.
-[[nodiscard]] Comparison compared(std::vector<Result> const& now, std::vector<Result> const& before);
+[[nodiscard]] Comparison compared(std::vector<Result> const& now, Results const& before);
 
 [[nodiscard]] nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& since);
 [[nodiscard]] std::string describe(Comparison const& c, std::string const& since);

@@ -1,7 +1,7 @@
-#include "command/kernel/races.hpp"
 #include "command/kernel/results.hpp"
 
 #include "report/fix.hpp"
+#include "report/races.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -320,7 +320,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
     fmt::print(common.streams.out, "  {}\n", style.faint(assumed));
   if (!r.report.assumed_bases.empty())
     fmt::print(common.streams.out, "  assumed: {}\n", r.report.assumed_bases);
-  if (r.report.races) fmt::print(common.streams.out, "{}", describe(*r.report.races));
+  if (r.report.races) fmt::print(common.streams.out, "{}", describe(*r.report.races, 2));
   print_accesses(common, rows, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));

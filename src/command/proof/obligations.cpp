@@ -6,6 +6,7 @@
 
 #include "report/flow.hpp"
 #include "report/kernel.hpp"
+#include "report/races.hpp"
 #include "report/report.hpp"
 #include "report/sarif.hpp"
 #include "system/whole_file.hpp"
@@ -282,6 +283,8 @@ std::string reasons(Obligation const& o, ObligationReport const& r, int indent, 
   for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);
   for (FailingOperand const& f : failing_operands_of(o, r)) lines += describe(f, indent);
   if (r.flow && !o.expect_refuted) lines = describe(*r.flow, indent);
+  if (r.kernel && r.kernel->races && !o.expect_refuted && r.kernel->races->verdict != RaceVerdict::proved)
+    lines += describe(*r.kernel->races, indent);
   if (!lines.empty()) return lines;
   std::string const expected =
       o.expect_refuted ? fmt::format("{:{}}it was expected to be refuted\n", "", indent) : "";

@@ -192,6 +192,7 @@ class Since(Record):
     removed: List[ComparedLine]
     kernels_added: List[str]
     kernels_removed: List[str]
+    not_read: Optional[List[Dict[str, str]]] = None
 
 
 @record

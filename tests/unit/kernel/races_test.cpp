@@ -97,5 +97,31 @@ TEST(KernelRaces, ARaceInOtherParametersIsFound) {
             RaceVerdict::proved);
 }
 
+// All threads store the word that they load from one place: of one value in each launch, and no execution shows two.
+TEST(KernelRaces, StoresOfLoadedValuesMayBeOfOneValue) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  std::string const loads = "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1];",
+                    stores = " st.shared.u32 [%r2], %r6;";
+  expect_race(loads + stores, RaceKind::lost_store);
+  EXPECT_EQ(races_of(loads + stores, accepted).verdict, RaceVerdict::unknown);
+  EXPECT_EQ(races_of("mov.u32 %r6, %r1;" + stores, accepted).verdict, RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, VolatileAccessesAreNoDataRace) {
+  expect_race("st.shared.u32 [%r2], %r1;", RaceKind::lost_store);
+  expect_open("st.volatile.shared.u32 [%r2], %r1;", "two threads may access one byte");
+}
+
+TEST(KernelRaces, AProofListsWhatItAssumes) {
+  std::string const own = "st.shared.u32 [%r4], %r1;";
+  std::vector<std::string> assumed{"each access stays in its array", "arrays lie where H18 has them"};
+  EXPECT_EQ(races_of(own).assumed, assumed);
+  assumed.emplace_back("barriers do not wait for threads that have ended");
+  EXPECT_EQ(races_of("setp.gt.u32 %p1, %r1, 7; @%p1 ret; " + own + " bar.sync 0; ld.shared.u32 %r6, [%r4];")
+                .assumed,
+            assumed);
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -1,11 +1,11 @@
-#include "command/kernel/races.hpp"
+#include "report/races.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-namespace swizproof::command::kernel_detail {
+namespace swizproof {
 
 namespace {
 
@@ -40,7 +40,7 @@ std::string lines_of(KernelRaces const& races) {
 
 }  // namespace
 
-nlohmann::ordered_json races_json(KernelRaces const& races) {
+nlohmann::ordered_json to_json(KernelRaces const& races) {
   RaceJson out{{"verdict", races.verdict == RaceVerdict::proved    ? "proved"
                            : races.verdict == RaceVerdict::refuted ? "refuted"
                                                                    : "unknown"},
@@ -67,29 +67,31 @@ nlohmann::ordered_json races_json(KernelRaces const& races) {
   return out;
 }
 
-std::string describe(KernelRaces const& races) {
+std::string describe(KernelRaces const& races, int indent) {
+  std::string const in(static_cast<std::size_t>(indent), ' ');
   if (races.verdict == RaceVerdict::proved)
-    return fmt::format("  race free for every launch{}: {} accesses, {} pairs\n",
-                       races.assumed.empty() ? "" : fmt::format(", if {}", fmt::join(races.assumed, " and ")),
-                       races.accesses, races.pairs);
+    return fmt::format("{}race free for every launch{}: {} access{}, {} pair{}\n", in,
+                       races.assumed.empty() ? "" : fmt::format(", if {}", fmt::join(races.assumed, ", ")),
+                       races.accesses, races.accesses == 1 ? "" : "es", races.pairs,
+                       races.pairs == 1 ? "" : "s");
   if (races.verdict == RaceVerdict::unknown)
-    return fmt::format("  races undecided: {}{}\n", races.reason, lines_of(races));
+    return fmt::format("{}races undecided: {}{}\n", in, races.reason, lines_of(races));
   std::string out;
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {
     Race const& r = races.races[i];
-    out += fmt::format("  {}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between\n",
+    out += fmt::format("{}{}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between\n", in,
                        name_of(r.kind), thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
                        r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
                        thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second));
     std::vector<std::string> params;
     for (auto const& [name, value] : r.params) params.push_back(fmt::format("{} = {}", name, value));
     if (i == 0)
-      out += fmt::format("    in a block of {}, block {}{}{}\n", fmt::join(r.block, ","),
+      out += fmt::format("{}  in a block of {}, block {}{}{}\n", in, fmt::join(r.block, ","),
                          fmt::join(r.block_index, ","), params.empty() ? "" : ", ", fmt::join(params, ", "));
   }
-  if (races.races.size() > most) out += fmt::format("  and {} more\n", races.races.size() - most);
+  if (races.races.size() > most) out += fmt::format("{}and {} more\n", in, races.races.size() - most);
   return out;
 }
 
-}  // namespace swizproof::command::kernel_detail
+}  // namespace swizproof
