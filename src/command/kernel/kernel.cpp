@@ -130,6 +130,14 @@ KernelArguments earlier(KernelArguments arguments) {
   return arguments;
 }
 
+/// The comparison, and the verdict on it.
+void add_comparison(Comparison const& c, std::string const& since, int exit_code, Json& document) {
+  document["verdict"] = name(exit_code == holds     ? KernelVerdict::proved
+                             : exit_code == refuted ? KernelVerdict::refuted
+                                                    : KernelVerdict::unknown);
+  document["since"] = comparison_json(c, since);
+}
+
 /// How many accesses have each verdict, of what, and what the model of the architecture rests on.
 void print_sums(Common& common, std::vector<Result> const& results, Sums const& sums,
                 Architecture const& arch, Style const& style) {
@@ -189,11 +197,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
                             obligations_of(common, arguments, options, results), decided.notes);
   if (common.json) {
     Json document = to_json(decided, arch, sources);
-    if (since)
-      document["verdict"] = name(common.exit_code == holds     ? KernelVerdict::proved
-                                 : common.exit_code == refuted ? KernelVerdict::refuted
-                                                               : KernelVerdict::unknown);
-    if (since) document["since"] = comparison_json(*since, arguments.since);
+    if (since) add_comparison(*since, arguments.since, common.exit_code, document);
     return print_json(common, document);
   }
   if (arguments.sarif == "-" || arguments.html == "-") return;
