@@ -221,7 +221,7 @@ void add_reports_to(CLI::App& sub, KernelArguments& arguments) {
 
 /// Options that ask more than the cost.
 void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& options) {
-  sub.add_flag(
+  auto* const races = sub.add_flag(
       "--races", options.races,
       "also: do two threads of a block access one byte of shared memory, one of them writing it, with no\n"
       "barrier between, in any launch? Exit code 1 if so. --block and --param narrow the launches");
@@ -230,8 +230,10 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
          "an earlier build, of the forms of FILE: which lines cost more or less than in it? Exit code 1 if "
          "one is\n"
          "worse, else 0, with other conflicts too. Lines are matched by kernel, number and instruction")
-      ->type_name("FILE");
-  sub.add_flag("--same-values", options.same_values, "with --races: two writes of one value are accepted");
+      ->type_name("FILE")
+      ->excludes(races);
+  sub.add_flag("--same-values", options.same_values, "with --races: two writes of one value are accepted")
+      ->needs(races);
 }
 
 }  // namespace
