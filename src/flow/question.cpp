@@ -51,29 +51,35 @@ class Target {
   Target(FlowExpectation const& expectation, FlowKernel const& kernel) : e_(expectation), kernel_(kernel) {
     id_ = array_named(e_.target.array);
     for (FlowReference const& f : e_.factors) factors_.push_back(array_named(f.array));
-    place_.assign(kernel.arrays[id_].size(), 0);
+    std::uint64_t const most = kernel.arrays[id_].size();
+    std::vector<std::uint64_t> elements;  // one more than the array has, if two values of the indices are one
     IndexValues values(e_.indices.size(), 0);
     each_value(e_, false, values, [&](IndexValues const& v) {
-      std::uint64_t const at = index(e_.target, id_, v);
-      if (place_[at] != 0)
-        throw InputError::whole(
-            fmt::format("two values of the indices are {}", kernel_.arrays[id_].element(at)), e_.text);
-      place_[at] = 1;
-      ++count_;
-    });
-    values_.reserve(count_ * e_.indices.size());
-    std::uint32_t number = 0;
-    each_value(e_, false, values, [&](IndexValues const& v) {
-      place_[index(e_.target, id_, v)] = ++number;
+      std::uint64_t const element = index(e_.target, id_, v);
+      if (elements.size() > most) return;
+      elements.push_back(element);
       values_.insert(values_.end(), v.begin(), v.end());
     });
+    count_ = elements.size();
+    auto const [low, high] = std::minmax_element(elements.begin(), elements.end());
+    first_ = *low;
+    place_.assign(*high - *low + 1, 0);
+    std::uint32_t number = 0;
+    for (std::uint64_t const element : elements) {
+      if (place(element) != 0)
+        throw InputError::whole(
+            fmt::format("two values of the indices are {}", kernel_.arrays[id_].element(element)), e_.text);
+      place_[element - first_] = ++number;
+    }
     state_.assign(count_ + 1, State::open);
   }
 
   enum class State : std::uint8_t { open, right, wrong };
   [[nodiscard]] std::uint32_t array() const { return id_; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] std::uint32_t place(std::uint64_t element) const { return place_[element]; }
+  [[nodiscard]] std::uint32_t place(std::uint64_t element) const {
+    return element - first_ < place_.size() ? place_[element - first_] : 0;
+  }
   State& state(std::uint32_t place) { return state_[place]; }
   [[nodiscard]] std::vector<std::uint32_t> const& factors() const { return factors_; }
 
@@ -156,8 +162,9 @@ class Target {
   FlowKernel const& kernel_;
   std::uint32_t id_ = 0;
   std::uint64_t count_ = 0;
+  std::uint64_t first_ = 0;  ///< expected element of the array
   std::vector<std::uint32_t> factors_{};
-  std::vector<std::uint32_t> place_{};  ///< of each element of the array: 1 + its number, 0: not expected
+  std::vector<std::uint32_t> place_{};  ///< of each element from the first: 1 + its number, 0: not expected
   std::vector<std::uint64_t> values_{};
   std::vector<State> state_{};
 };
