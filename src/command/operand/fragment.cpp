@@ -51,23 +51,14 @@ std::string_view evidence_for(Common const& common, NamedFragment const& f) {
   return name(f.measured ? parse_architecture(common.arch).support : Support::documented);
 }
 
-/// `3,5`, inside the fragment.
-Holder asked_for(Fragment const& f, std::string const& text) {
-  std::size_t const comma = text.find(',');
-  std::string const wanted =
-      fmt::format("--at takes ROW,COLUMN, from 0,0 to {},{}", f.rows - 1, f.columns - 1);
-  if (comma == std::string::npos) throw InputError::whole(wanted, text);
-  std::uint64_t const row = parse_number(text, 0, comma, wanted);
-  std::uint64_t const column = parse_number(text, comma + 1, text.size(), wanted);
-  if (row >= f.rows || column >= f.columns) throw InputError::whole(wanted, text);
-  return holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
-}
-
 FragmentResult compute(Common const& common, FragmentArguments const& options, NamedFragment named) {
   FragmentResult result{std::move(named)};
   Fragment const& f = result.named.fragment;
   result.layout = thread_values(f);
-  if (options.at) result.holder = asked_for(f, *options.at);
+  if (options.at) {
+    auto const [row, column] = element_at(*options.at, f.rows, f.columns);
+    result.holder = holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
+  }
   if (options.lane && *options.lane >= f.threads)
     throw InputError{fmt::format("--lane is from 0 to {}", f.threads - 1), std::to_string(*options.lane)};
   result.lane = options.lane;
@@ -378,7 +369,8 @@ void add_fragment(CLI::App& app, Common& common) {
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
                   "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..")
       ->type_name("ELEMENT");
-  sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?")->type_name("INTEGERS");
+  sub->add_option("--at", options->at, "ROW,COLUMN or (ROW,COLUMN): who holds this element?")
+      ->type_name("INTEGERS");
   sub->add_option("--lane", options->lane, "what this lane holds");
   sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?")
       ->type_name("LAYOUT");
