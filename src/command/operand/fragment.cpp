@@ -43,6 +43,7 @@ struct FragmentResult {
   std::optional<unsigned> lane{};
   std::optional<Holder> holder{};  ///< of the requested element
   std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
+  bool in_elements = false;        ///< `theirs`, where the fragment's own layout is in bits
   std::string_view evidence{};
 };
 
@@ -65,6 +66,7 @@ FragmentResult compute(Common const& common, FragmentArguments const& options, N
   if (options.tv) {
     result.theirs = *options.tv;
     result.layout = parse_thread_values(f, *options.tv);
+    result.in_elements = parse_mapping(*options.tv).domain()->size() != result.layout.size();
     result.answer = decide(is_thread_values("PTX's formulas are the layout", f, result.layout),
                            common.limits(), Effort::two);
     result.evidence = evidence_for(common, result.named);
@@ -246,7 +248,11 @@ void print_lane(NamedFragment const& named, unsigned lane) {
 void print_theirs(FragmentResult const& result, Style const& style) {
   Fragment const& f = result.named.fragment;
   Refuted const* const refuted = result.answer.refuted();
-  fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(result.named)));
+  if (result.in_elements)
+    fmt::print("  {}  in elements of {} bits; in bits:\n  {}  {}\n", result.theirs, f.bits,
+               to_string(result.layout), style.faint(index_text(result.named)));
+  else
+    fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(result.named)));
   fmt::print("  {}  {}{}\n", style.outcome(result.answer.outcome),
              refuted != nullptr ? "is not the instruction's" : "is the instruction's",
              style.aside(names_of(result.answer.engines)));
