@@ -124,7 +124,7 @@ BlockRun::Box BlockRun::box_of(Now const& now, ptx::Operand const& from, unsigne
   if (tensor == kernel_.tensors.end())
     refuse(now.index, kernel_.in_params(map)
                           ? fmt::format("parameter {} is no tensor map that has a box: give it as --param "
-                                        "{}=A:f16[128][64] box[64][64] 128B",
+                                        "'{}=A:f16[128][64] box[64][64] 128B'",
                                         kernel_.param_at(map), kernel_.param_at(map).substr(1))
                           : "the tensor map is no parameter");
   Box box{kernel_.arrays[tensor->second], tensor->second, {}};

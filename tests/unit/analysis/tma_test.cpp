@@ -175,7 +175,7 @@ TEST(Tma, SaysWhyNot) {
       boxes("(64,63):(63,1)", 4).reason,
       "TMA copies elements of 8, 16, 32 or 64 bits, not of 4; for CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, "
       "which leaves no gaps, give the tile in bytes, --element u8; 16U4_ALIGN16B leaves 8 bytes free behind "
-      "every 8: --box 128,ROWS --element 16U4_ALIGN16B");
+      "every 8: 'swizproof tma --box 128,64 --element 16U4_ALIGN16B --arch sm_100'");
   EXPECT_EQ(boxes("(64,64):(64,1)", 4).element_bits, 8U) << "two elements a byte: it is written";
   EXPECT_NE(boxes("(64,34):(34,1)", 4).reason.find("no boxes of bytes write the tile"), std::string::npos);
   EXPECT_EQ(boxes("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 16).reason,
