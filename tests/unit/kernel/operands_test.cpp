@@ -145,17 +145,21 @@ TEST(KernelOperand, FieldsThatAreNotConstant) {
   KernelOperand const o =
       operand_of(wgmma_at("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
   EXPECT_EQ(o.verdict, unknown);
-  EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant");
+  EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant (PTX line 11)");
   // A negative advance borrows from the next field, unless the start is known to be large enough.
   KernelOperand const back = operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
   EXPECT_EQ(back.verdict, unknown);
-  EXPECT_EQ(back.reason, "bit 14 of the descriptor is not known to be constant");
+  EXPECT_EQ(back.reason, "bit 14 of the descriptor is not known to be constant (PTX line 14)");
   // Bit 15 belongs to no field.
   EXPECT_EQ(operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000018000")).verdict, unknown);
+  KernelOperand const loaded =
+      operand_of(wgmma_at("mov.u32 %r10, %r2; ld.global.u64 %rd4, [%rd1]; shl.b64 %rd4, %rd4, 20;", "%rd4"));
+  EXPECT_EQ(loaded.reason,
+            "bit 20 of the descriptor is not known to be constant: it depends on the load at PTX line 13");
   // Another descriptor in each lane.
   KernelOperand const lanes = operand_of(wgmma_at("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
   EXPECT_EQ(lanes.verdict, unknown);
-  EXPECT_EQ(lanes.reason, "the lanes of a warp have different descriptors");
+  EXPECT_EQ(lanes.reason, "the lanes of a warp have different descriptors (PTX line 15)");
 }
 
 TEST(KernelOperand, HalvesOfADescriptor) {  // as CuTe advances one
