@@ -34,7 +34,7 @@ TEST(PtxExpression, IsNoOtherText) {
     EXPECT_EQ(constant_of(text), std::nullopt) << text;
 }
 
-Module read(std::string const& body) {
+Module expressions_in(std::string const& body) {
   return read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .b8 s[64];\n.entry k() {\n.reg .b32 %r<8>; "
       ".reg .v4 .u32 %v; .reg .v2 .b16 h;\n" +
@@ -42,7 +42,7 @@ Module read(std::string const& body) {
       "test.ptx");
 }
 Operand operand_of(std::string const& text) {
-  return read("add.u32 %r1, %r2, " + text + ";").functions.at(0).body.at(0).operands.at(2);
+  return expressions_in("add.u32 %r1, %r2, " + text + ";").functions.at(0).body.at(0).operands.at(2);
 }
 
 TEST(PtxReader, ReadsExpressionsAndComments) {
@@ -53,15 +53,16 @@ TEST(PtxReader, ReadsExpressionsAndComments) {
   }
   EXPECT_EQ(operand_of("/* a */ %r3 /* b; */").kind, Operand::Kind::reg);
   EXPECT_EQ(operand_of("s+4*2").value, 8U);
-  auto const call = read("call.uni (%r1), f, (1);").functions.at(0).body.at(0).operands;
+  auto const call = expressions_in("call.uni (%r1), f, (1);").functions.at(0).body.at(0).operands;
   EXPECT_EQ(call.at(2).kind, Operand::Kind::vector);
-  auto const load = read("ld.shared.u32 %r1, [s+(1+1)*4];").functions.at(0).body.at(0).operands;
+  auto const load = expressions_in("ld.shared.u32 %r1, [s+(1+1)*4];").functions.at(0).body.at(0).operands;
   EXPECT_EQ(load.at(1).kind, Operand::Kind::address);
   EXPECT_EQ(load.at(1).value, 8U);
 }
 
 TEST(PtxReader, ReadsRegistersOfSeveralLanes) {
-  Module const m = read("ld.shared.v4.u32 %v, [s]; mov.u32 %r1, %v.y; mov.u32 %r2, %v.g; mov.b32 %r3, h;");
+  Module const m =
+      expressions_in("ld.shared.v4.u32 %v, [s]; mov.u32 %r1, %v.y; mov.u32 %r2, %v.g; mov.b32 %r3, h;");
   auto const& body = m.functions.at(0).body;
   ASSERT_EQ(body.at(0).operands.at(0).parts.size(), 4U);
   EXPECT_EQ(body.at(1).operands.at(1).reg, body.at(0).operands.at(0).parts.at(1).reg);
