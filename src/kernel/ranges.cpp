@@ -39,7 +39,7 @@ std::optional<Range> either(std::optional<Range> const& a, std::optional<Range> 
                 : std::nullopt;
 }
 
-/// What both say of a word of w bits. If a number of each is congruent to it and they lie closer than 2^w, it is one number.
+/// The facts of both about a word of w bits. If a number of each is congruent to it and they lie closer than 2^w, it is one number.
 std::optional<Range> both(std::optional<Range> const& a, std::optional<Range> const& b, unsigned w) {
   if (!a || !b) return a ? a : b;
   std::int64_t const all = std::int64_t{1} << std::min(w, 62U);
@@ -57,7 +57,7 @@ bool is_exact(std::optional<Range> const& r, unsigned w) {
 
 }  // namespace
 
-/// What a condition with this truth says of words.
+/// The facts that a condition with this truth gives.
 void Ranges::assume(Id condition, bool truth, unsigned depth) {
   Node const n = node(condition);
   if (depth > deepest) return;
@@ -111,7 +111,7 @@ std::optional<Range> Ranges::of(Id term) {
   return memo_[term] = out;
 }
 
-/// What holds in all threads, whatever the guard is.
+/// Facts of all threads, with any guard.
 std::optional<Range> Ranges::plain(Id term) {
   execution::Facts const f = kernel_.warps.plain(0).facts(term);
   if (f.most > static_cast<std::uint64_t>(widest)) return std::nullopt;
