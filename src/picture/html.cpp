@@ -181,6 +181,7 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
                   {"banks", arch.banks.count},
                   {"bank_bytes", arch.banks.bytes},
                   {"all_rows", tile.all_rows},
+                  {"padding", padding_of(tile)},
                   {"all_cols", tile.all_cols},
                   {"row0", tile.row0},
                   {"col0", tile.col0},

@@ -183,6 +183,18 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
   return tile;
 }
 
+std::string padding_of(Tile const& tile) {
+  if (tile.memory || tile.rows < 2 || tile.cols < 2) return {};
+  std::int64_t const right = tile.offset[1] - tile.offset[0];
+  std::int64_t const down = tile.offset[static_cast<std::size_t>(tile.cols)] - tile.offset[0];
+  bool const by_rows = right == 1;  // lines that are contiguous: rows, or columns
+  std::int64_t const padding = by_rows ? down - tile.all_cols : right - tile.all_rows;
+  if ((!by_rows && down != 1) || padding <= 0 || padding >= (by_rows ? tile.all_cols : tile.all_rows))
+    return {};
+  return fmt::format("; {} element{} of padding behind each {}", padding, padding == 1 ? "" : "s",
+                     by_rows ? "row" : "column");
+}
+
 Grid make_grid(Tile const& tile, unsigned bytes, Banks banks) {
   std::int64_t const least = 8 * std::min<std::int64_t>(banks.bytes, 4);
   for (std::int64_t bits = std::max<std::int64_t>(8 * bytes, least); bits >= least; bits /= 2) {

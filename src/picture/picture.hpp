@@ -66,6 +66,9 @@ struct Tile {
 /// Checked by tests/unit/picture/picture_test.cpp.
 [[nodiscard]] Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part = {});
 
+/// `; 1 element of padding behind each row`, where the lines of the layout are further apart than they are long; else empty.
+[[nodiscard]] std::string padding_of(Tile const& tile);
+
 /// How a tile is cut into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
 /// their order, in an aligned block of shared memory, with the swizzle and without.
 struct Grid {
@@ -247,5 +250,14 @@ struct Window {
 
 /// The same data for machines.
 [[nodiscard]] nlohmann::ordered_json to_json(Picture const& picture);
+
+/// Columns of the terminal: COLUMNS, or what the terminal says of itself; 120 where there is none.
+[[nodiscard]] std::size_t terminal_columns();
+
+/// The text on one of the colours of banks, where the style has colours.
+[[nodiscard]] std::string on_color(Style const& style, std::uint64_t color, std::string const& text);
+
+/// One of the colours of banks, as SVG writes it.
+[[nodiscard]] std::string_view color_of(std::uint64_t color);
 
 }  // namespace swizproof

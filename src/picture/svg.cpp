@@ -23,9 +23,15 @@ namespace {
 // Paul Tol's "light" colours, made for labelled cells and for the colour-blind: an eighth of the banks shares one.
 constexpr std::string_view bank_fills[most_bank_colors] = {"#77AADD", "#99DDFF", "#44BB99", "#BBCC33",
                                                            "#AAAA00", "#EEDD88", "#EE8866", "#FFAABB"};
+}  // namespace
+
+std::string_view color_of(std::uint64_t color) { return bank_fills[color % most_bank_colors]; }
+
+namespace {
+
 constexpr std::string_view clash_color = "#A3150E";
 constexpr double margin = 24, gap = 44, name_width = 42, bars = 64, gap_high = 14;
-constexpr std::int64_t most_cells = 32;
+constexpr std::int64_t most_cells = 36;  // an array of 32 columns and its padding
 
 class Drawing {
  public:
@@ -114,8 +120,8 @@ class Drawing {
     text(margin, 60, "s",
          tile.memory
              ? fmt::format("rows: {} bytes from their address on; columns: banks", picture_.banks.row())
-             : fmt::format("{} × {} elements of {} bits, base address {} bytes", tile.all_rows, tile.all_cols,
-                           tile.element_bits, tile.base));
+             : fmt::format("{} × {} elements of {} bits, base address {} bytes{}", tile.all_rows,
+                           tile.all_cols, tile.element_bits, tile.base, padding_of(tile)));
     if (!picture_.has_access) return 84;
     text(margin, 82, "n b", instruction_in_words("; "));
     text(margin, 99, "s", phase_in_words());

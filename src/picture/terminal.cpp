@@ -17,10 +17,8 @@
 
 namespace swizproof {
 
-namespace {
+namespace {}  // namespace
 
-/// Columns of the terminal: COLUMNS, or what the terminal says of itself; 120 where there is none. Two halves that do not fit
-/// are below each other.
 std::size_t terminal_columns() {
   constexpr std::size_t usual = 120, least = 40;
   char const* const given = std::getenv("COLUMNS");
@@ -29,6 +27,8 @@ std::size_t terminal_columns() {
   if (found == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) found = size.ws_col;
   return found == 0 ? usual : std::max(found, least);
 }
+
+namespace {
 
 constexpr std::size_t label = 6;    // "r 127 "
 constexpr std::size_t between = 2;  // two halves side by side
@@ -40,6 +40,14 @@ constexpr unsigned xterm_colors[most_bank_colors] = {110, 117, 72, 149, 142, 222
 std::string background(Style const& style, unsigned color, std::string const& text) {
   return style.colored() ? fmt::format("\x1b[30;48;5;{}m{}\x1b[0m", color, text) : text;
 }
+
+}  // namespace
+
+std::string on_color(Style const& style, std::uint64_t color, std::string const& text) {
+  return background(style, xterm_colors[color % most_bank_colors], text);
+}
+
+namespace {
 
 /// How wide a cell is and whether the halves stand side by side.
 struct Shape {
@@ -86,8 +94,8 @@ class Printer {
   void head() {
     Tile const& tile = picture_.tile;
     Grid const& grid = picture_.grid;
-    text_ += fmt::format("{}\n  {} x {} elements of {} bits, base address {}\n", style_.strong(tile.layout),
-                         tile.all_rows, tile.all_cols, tile.element_bits, tile.base);
+    text_ += fmt::format("{}\n  {} x {} elements of {} bits, base address {}{}\n", style_.strong(tile.layout),
+                         tile.all_rows, tile.all_cols, tile.element_bits, tile.base, padding_of(tile));
     if (picture_.has_access) {
       std::string const instruction = to_string(picture_.instruction);
       bool const said = picture_.access.starts_with(instruction);

@@ -2,6 +2,7 @@
 #include "command/line/command.hpp"
 #include "command/line/help.hpp"
 
+#include "command/layout/show_fragment.hpp"
 #include "picture/picture.hpp"
 
 #include <swizproof/hardware/certainty.hpp>
@@ -162,7 +163,26 @@ void print_memory(ShowResult const& result, ShowArguments const& options, Style 
   fmt::print("{}", memory_image(result.tile, result.arch->banks, content, real, style));
 }
 
+/// Which thread holds which element of a fragment.
+void run_fragment(Common const& common, ShowArguments const& options) {
+  std::string const& text = options.layout.text;
+  if (common.json)
+    refuse("the picture of a fragment has no JSON form", text,
+           "swizproof fragment '" + text + "' --json has all its elements");
+  if (!options.accesses.texts.empty() || options.wants_memory() || !options.base.empty())
+    refuse("a fragment is in registers: it has no banks", text, "leave --access, --memory and --base out");
+  std::optional<unsigned> bits;
+  if (!options.layout.element.empty()) bits = parse_element(options.layout.element);
+  HeldMatrix const matrix =
+      held_matrix(text, bits, {range(options.rows, "--rows"), range(options.cols, "--cols")});
+  if (!options.svg.empty()) write_output(common, options.svg, "the picture", svg(matrix), false);
+  if (!options.html.empty()) write_output(common, options.html, "the page", html(matrix), false);
+  if (options.svg.empty() && options.html.empty())
+    fmt::print("{}", terminal(matrix, Style(common.color, STDOUT_FILENO), terminal_columns()));
+}
+
 void run(Common const& common, ShowArguments const& options) {
+  if (is_fragment(options.layout.text)) return run_fragment(common, options);
   refuse_contradictions(common, options);
   ShowResult const result = compute(common, options);
   Style const style(common.color, STDOUT_FILENO);
@@ -181,10 +201,10 @@ void run(Common const& common, ShowArguments const& options) {
 }  // namespace
 
 void add_show(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      add_command(app, "show", "Draw a tile in shared memory: banks, lanes, collisions",
-                  {"swizproof show 'Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)' --access ldmatrix.x2",
-                   "which banks do the lanes of a phase take, with the swizzle and without?"});
+  CLI::App* const sub = add_command(
+      app, "show", "Draw a tile in shared memory (banks, lanes, collisions), or a fragment in registers",
+      {"swizproof show 'Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)' --access ldmatrix.x2",
+       "which banks do the lanes of a phase take, with the swizzle and without?"});
   auto const options = std::make_shared<ShowArguments>();
   options->layout.add_to(*sub);
   options->accesses

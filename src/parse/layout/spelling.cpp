@@ -371,10 +371,10 @@ void fail_at_name(Scanner& in) {
     refuse("unknown name '" + name + "'", formula);
   for (char const* instruction : {"mma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"})
     if (name == instruction)
-      refuse(
-          "'" + name + "' names an instruction, and a layout is needed",
-          "its registers: 'swizproof fragment' and its name; what it reads: swizproof check LAYOUT --access "
-          "INSTRUCTION");
+      refuse("'" + name + "' names an instruction, and a layout is needed",
+             "its registers: 'swizproof fragment' or 'show', and its name; what it reads: swizproof check "
+             "LAYOUT --access "
+             "INSTRUCTION");
   for (char const* type : {"Shape", "Stride", "Step", "Layout", "Int"})
     if (name == type)
       refuse("the arguments of the type '" + name + "' are missing",
