@@ -43,17 +43,15 @@ std::uint32_t AtomicKinds::of(std::string_view op, program::Type type, Word cons
   return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
 }
 
-namespace {
-
-/// The value that memory holds after an operation. The sum of floating-point numbers has no order, as other sums have none.
-Word after_atomic(Now const& now, std::string_view op, Word const& old, Word const& b, Word const& c) {
-  program::Type const type = now.decoded.type;
+/// The sum of floating-point numbers has no order, as other sums have none.
+Word after_atomic(Now const& now, std::string_view op, program::Type type, std::string_view type_name,
+                  Word const& old, Word const& b, Word const& c) {
   if (op == "exch") return b;
   bool const plain_ones = (old.named | b.named) == 0;
   if (op == "cas")
     return plain_ones ? (old.number == (b.number & low_bits(type.bits)) ? c : old)
                       : now.unknown(type.bits, {&old, &b, &c});
-  if (op == "add" && type.kind == 'f') return sum_of_reals(now.block.names, now.decoded, now.index, old, b);
+  if (op == "add" && type.kind == 'f') return sum_of_reals(now.block.names, type_name, now.index, old, b);
   program::Step step;
   step.width = static_cast<std::uint8_t>(type.bits);
   step.action = op == "add"   ? Action::add
@@ -61,9 +59,11 @@ Word after_atomic(Now const& now, std::string_view op, Word const& old, Word con
                 : op == "or"  ? Action::bit_or
                               : Action::bit_xor;
   if (op == "add" || op == "and" || op == "or" || op == "xor") return apply_step(now, step, old, b, {});
-  return plain_ones ? plain(result(op, type, old.number, b.number & low_bits(type.bits)))
-                    : now.unknown(type.bits, {&old, &b});
+  return plain_ones && type.kind != 'f' ? plain(result(op, type, old.number, b.number & low_bits(type.bits)))
+                                        : now.unknown(type.bits, {&old, &b});
 }
+
+namespace {
 
 /// A byte-wise read and write of one location by a lane. Which value an atomic returns depends on the order: it is not followed.
 Word atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, Word const& b, Word const& c) {
@@ -72,7 +72,8 @@ Word atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, W
   Bytes& memory = space == Space::global ? now.block.global : now.block.shared;
   Toucher by = now.toucher(lane);
   by.atomic = now.block.atomic_kinds.of(op, now.decoded.type, b);
-  Word const value = after_atomic(now, op, update(now, memory, at, bytes, by), b, c);
+  Word const value = after_atomic(now, op, now.decoded.type, now.decoded.parts.back(),
+                                  update(now, memory, at, bytes, by), b, c);
   for (unsigned i = 0; i < bytes; ++i) {
     bool const named = (value.named >> i & 1) != 0;
     memory.write(at + i, by, named ? value.part[i] : 0,

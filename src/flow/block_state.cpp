@@ -13,7 +13,7 @@ BlockState::BlockState(FlowKernel const& of, std::array<std::uint32_t, 3> block_
       number(block_number),
       names(all_names),
       units{kernel.threads},
-      clocks(units.count(kernel.asynchronous, kernel.stores_bulk)),
+      clocks(units.count(kernel.asynchronous, kernel.stores_bulk, kernel.arrives_async)),
       groups(kernel.threads),
       fences(kernel.threads),
       global_fences(kernel.threads),

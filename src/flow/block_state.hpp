@@ -26,6 +26,12 @@ namespace swizproof::flow_detail {
 /// True if a mask of lanes has this one.
 [[nodiscard]] inline bool takes_part(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
+/// Predicates of threads at bar.red. Names: those that depend on data.
+struct Votes {
+  std::uint32_t yes = 0, no = 0;
+  std::vector<Word> named{};
+};
+
 /// A warp of the block.
 struct Warp {
   unsigned number = 0;
@@ -37,6 +43,7 @@ struct Warp {
   bool yields = false;    ///< it has read a flag again: the others run
   bool switched = false;  ///< another of its paths runs first
   bool ended = false;
+  Votes votes{};                        ///< of its threads; behind the barrier, of all of them
   std::vector<std::uint32_t> counts{};  ///< executions of each instruction
   // wgmma
   std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
@@ -53,7 +60,7 @@ struct Warp {
   [[nodiscard]] unsigned thread(unsigned lane) const { return number * 32 + lane; }
 };
 
-/// What the instructions of a block read and change.
+/// State that the instructions of a block read and change.
 struct BlockState {
   BlockState(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names);
   BlockState(BlockState const&) = delete;
@@ -76,10 +83,11 @@ struct BlockState {
   Mbarriers mbarriers;
   Flags flags;
   AtomicKinds atomic_kinds{};
-  /// Of each thread: its clock of stores at each commit.
+  /// Clock of stores at each commit, thread by thread.
   std::vector<std::vector<std::uint32_t>> bulk_groups;
   std::set<std::string> left_out{}, assumed{};
-  std::set<std::uint32_t> retrying{};  ///< waits that were looked at
+  std::set<std::uint32_t> retrying{};        ///< waits that were looked at
+  std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
   std::uint32_t registers = 0;
   Name uninitialised = 0;
 

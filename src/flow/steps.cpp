@@ -35,12 +35,34 @@ Word named_step(Now const& now, program::Step const& s, Word const& a, Word cons
   return now.unknown(s.width, {&a, &b, &c});
 }
 
-std::uint64_t special(Now const& now, std::uint32_t which, unsigned lane) {
-  FlowLaunch const& launch = now.block.kernel.launch;
-  auto const value =
-      program::special_of(which, {now.thread(lane), lane, launch.block, launch.grid, now.block.number});
-  if (!value) now.refuse("it reads a special register that is not modelled");
-  return *value;
+/// The number of a register of clusters, each of one block; nothing of another register.
+std::optional<std::uint64_t> of_cluster(Now const& now, std::string_view name) {
+  std::size_t const axis = name.ends_with(".y") ? 1 : name.ends_with(".z") ? 2 : 0;
+  if (name.starts_with("%cluster_nctaid") || name.starts_with("%cluster_nctarank")) return 1;
+  if (name.starts_with("%cluster_ctaid") || name.starts_with("%cluster_ctarank")) return 0;
+  if (name.starts_with("%clusterid")) return now.block.number[axis];
+  if (name.starts_with("%nclusterid")) return now.block.kernel.launch.grid[axis];
+  return std::nullopt;
+}
+
+/// A special register. One that is not modelled and the same in the whole block has a name.
+Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes) {
+  BlockState& block = now.block;
+  FlowLaunch const& launch = block.kernel.launch;
+  if (auto const value =
+          program::special_of(which, {now.thread(lane), lane, launch.block, launch.grid, block.number}))
+    return plain(*value);
+  auto const& all = now.in.operands;
+  auto const at = std::find_if(all.begin(), all.end(),
+                               [](ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::special; });
+  if (at == all.end()) now.refuse("it reads a special register that is not modelled");
+  if (auto const value = of_cluster(now, at->text)) {
+    one_block_of_a_cluster(now);
+    return plain(*value);
+  }
+  Name& name = block.specials[which];
+  if (name == 0) name = block.names.function(std::string(at->text), Format::integer, bytes, now.index);
+  return block.names.word(name);
 }
 
 }  // namespace
@@ -49,6 +71,23 @@ Word apply_step(Now const& now, program::Step const& s, Word const& a, Word cons
   if (!program::computes(s.action)) return now.unknown(s.width, {&a, &b, &c});
   if ((a.named | b.named | c.named) != 0) return named_step(now, s, a, b, c);
   return plain(program::result_of(s, a.number, b.number, c.number));
+}
+
+void one_block_of_a_cluster(Now const& now) {
+  std::string const& text = *now.block.kernel.module.text;
+  if (text.find(".reqnctapercluster") != text.npos)
+    now.refuse("the kernel has clusters of several blocks, and a block is executed alone");
+  now.block.assumed.insert("each block is a cluster of its own");
+}
+
+void map_address(Now const& now) {
+  one_block_of_a_cluster(now);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    if (now.number(now.in.operands[2], lane, "the block of the cluster") != 0)
+      now.refuse("an address in the shared memory of another block of the cluster");
+    now.put(now.in.operands[0], lane, now.operand(now.in.operands[1], lane, 64));
+  }
 }
 
 void execute_steps(Now const& now) {
@@ -69,10 +108,11 @@ void execute_steps(Now const& now) {
       auto const value = [&](program::Source const& source) {
         return source.constant ? plain(source.value) : word(source.value, lane);
       };
-      Word const result = s.action == Action::special ? plain(special(now, s.extra, lane) & low_bits(s.width))
-                          : s.action == Action::symbol
-                              ? plain(*kernel.addresses[s.extra])
-                              : apply_step(now, s, value(s.a), value(s.b), value(s.c));
+      Word const result =
+          s.action == Action::special
+              ? low_bytes(special(now, s.extra, lane, std::max(s.width / 8U, 1U)), std::max(s.width / 8U, 1U))
+          : s.action == Action::symbol ? plain(*kernel.addresses[s.extra])
+                                       : apply_step(now, s, value(s.a), value(s.b), value(s.c));
       word(static_cast<std::uint64_t>(s.dst), lane) = result;
     }
   }

@@ -10,7 +10,15 @@ namespace swizproof::flow_detail {
 
 namespace {
 
+/// Lets warps go on that have met at a barrier; each of them has the votes of all.
 void release(BlockState& block, std::vector<unsigned> const& warps) {
+  Votes all;
+  for (unsigned const w : warps) {
+    Votes const& one = block.warps[w].votes;
+    all.yes += one.yes, all.no += one.no;
+    all.named.insert(all.named.end(), one.named.begin(), one.named.end());
+  }
+  for (unsigned const w : warps) block.warps[w].votes = all;
   for (unsigned const w : warps) block.warps[w].waits = false, block.warps[w].passed = true;
 }
 
@@ -22,6 +30,33 @@ void end_cluster_phase(BlockState& block) {
       left, [&](unsigned t) { return takes_part(block.warps[t / 32].live, t % 32); }, block.clocks);
 }
 
+/// The predicates of a warp's threads at bar.red.
+Votes votes_of(Now const& now) {
+  Votes votes;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    Word const p = now.operand(now.in.operands.back(), lane, 1);
+    if (p.named != 0)
+      votes.named.push_back(p);
+    else
+      ++(p.number != 0 ? votes.yes : votes.no);
+  }
+  return votes;
+}
+
+/// The result of bar.red: how many predicates are true, or if all or one of them are.
+void put_votes(Now const& now) {
+  Votes const& v = now.warp.votes;
+  bool const counts = now.decoded.has("popc"), all = now.decoded.has("and");
+  bool const decided = v.named.empty() || (!counts && (all ? v.no != 0 : v.yes != 0));
+  Word const first = v.named.empty() ? Word{} : v.named.front();
+  Word const result = !decided ? now.unknown(counts ? 32 : 1, {&first})
+                      : counts ? plain(v.yes)
+                               : plain(all ? (v.no == 0 ? 1 : 0) : (v.yes != 0 ? 1 : 0));
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, result);
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------ barriers
@@ -29,9 +64,13 @@ void end_cluster_phase(BlockState& block) {
 /// bar and barrier: whole warps arrive. False if the warp waits.
 bool barrier(Now const& now) {
   Warp& warp = now.warp;
-  if (warp.passed) return warp.passed = false, true;
+  bool const reduces = now.decoded.has("red");
+  if (warp.passed) {
+    if (reduces) put_votes(now);
+    return warp.passed = false, true;
+  }
   unsigned const first = static_cast<unsigned>(std::countr_zero(now.mask));
-  BarrierArrival arrival{warp.number, {}, now.touch(first, true), 0, !now.decoded.has("arrive")};
+  BarrierArrival arrival{warp.number, {}, now.touch(first, true), 0, !now.decoded.has("arrive"), reduces};
   // PTX ISA: bar is barrier.aligned, which all threads of the warp execute.
   bool const aligned = now.decoded.parts[0] == "bar" || now.decoded.has("aligned");
   if (now.mask != warp.live) {
@@ -42,20 +81,24 @@ bool barrier(Now const& now) {
     now.refuse(
         "a part of a warp is at a barrier of the block: in which order it meets the rest is not modelled");
   }
-  std::uint64_t const id =
-      now.in.operands.empty() ? 0 : now.number(now.in.operands[0], first, "the barrier's number");
+  // The result comes first and the predicate last: `barrier.red.popc.u32 d, a, b, p`.
+  std::size_t const at = reduces ? 1 : 0, counts = at + 1;
+  bool const numbered = now.in.operands.size() > at;
+  std::uint64_t const id = numbered ? now.number(now.in.operands[at], first, "the barrier's number") : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     arrival.threads.push_back(warp.thread(lane));
-    if (!now.in.operands.empty() && now.number(now.in.operands[0], lane, "the barrier's number") != id)
+    if (numbered && now.number(now.in.operands[at], lane, "the barrier's number") != id)
       now.fault(FlowFaultKind::misuse, arrival.touch, isa::barrier,
                 fmt::format("threads of warp {} are at barriers with different numbers", warp.number));
   }
-  bool const counted = now.in.operands.size() > 1;
+  bool const counted = now.in.operands.size() > counts + (reduces ? 1 : 0);
   if (counted)
-    arrival.count = static_cast<std::uint32_t>(now.number(now.in.operands[1], first, "the barrier's count"));
+    arrival.count =
+        static_cast<std::uint32_t>(now.number(now.in.operands[counts], first, "the barrier's count"));
   if (counted ? arrival.count == 0 : !arrival.waits)
     now.fault(FlowFaultKind::misuse, arrival.touch, isa::barrier, "the count of a barrier is 0");
+  warp.votes = reduces ? votes_of(now) : Votes{};
   if (arrival.waits) warp.waits = true;
   release(now.block, now.block.barriers.arrive(id, arrival, now.block.live_warps(), now.block.clocks));
   return !arrival.waits;  // also the last one stops: the first of them goes on first
@@ -63,7 +106,8 @@ bool barrier(Now const& now) {
 
 void end_warp(BlockState& block, Warp& warp) {
   warp.ended = true;
-  release(block, block.barriers.end_of_warp(block.live_warps(), block.clocks));
+  for (auto const& warps : block.barriers.end_of_warp(block.live_warps(), block.clocks))
+    release(block, warps);
   end_cluster_phase(block);
 }
 
@@ -201,8 +245,7 @@ bool mbarrier(Now const& now) {
   bool const init = d.has("init"), arrive = d.has("arrive"), inval = d.has("inval");
   if (d.has("test_wait") || d.has("try_wait")) return wait_phase(now);
   bool const expects = d.has("expect_tx");
-  if ((!init && !arrive && !expects && !inval) || d.has("complete_tx") || d.has("noComplete") ||
-      d.has("shared::cluster"))
+  if ((!init && !arrive && !expects && !inval) || d.has("complete_tx") || d.has("noComplete"))
     now.refuse_opcode();
   std::size_t const where = arrive ? 1 : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {

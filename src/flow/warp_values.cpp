@@ -107,8 +107,9 @@ void real(Now const& now) {
   }
 }
 
-Word sum_of_reals(Names& names, Decoded const& d, std::uint32_t line, Word const& a, Word const& b) {
-  Packed const type = packed_of(d.parts.back());
+Word sum_of_reals(Names& names, std::string_view type_name, std::uint32_t line, Word const& a,
+                  Word const& b) {
+  Packed const type = packed_of(type_name);
   Word result;
   for (unsigned part = 0; part < type.count; ++part) {
     unsigned const at = part * type.bytes;
@@ -312,20 +313,37 @@ void shuffle(Now const& now) {
   }
 }
 
+/// A vote on data is not followed, unless the other lanes decide it.
 void vote(Now const& now) {
   now.check_members(now.in.operands[2]);
-  std::uint32_t yes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane) && now.number(now.in.operands[1], lane, "the vote") != 0)
+  std::uint32_t yes = 0, named = 0;
+  Word first;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    Word const p = now.operand(now.in.operands[1], lane, 1);
+    if (p.named != 0)
+      named |= 1U << lane, first = p;
+    else if (p.number != 0)
       yes |= 1U << lane;
-  bool const all = yes == now.mask, any = yes != 0;
+  }
+  bool const ballot = now.decoded.has("ballot"), all = now.decoded.has("all"), any = now.decoded.has("any");
+  std::uint32_t const no = now.mask & ~yes & ~named;
+  bool const decided = named == 0 || (!ballot && (all ? no != 0 : any ? yes != 0 : yes != 0 && no != 0));
+  Word const result = !decided ? now.unknown(ballot ? 32 : 1, {&first})
+                               : plain(ballot ? yes
+                                       : all  ? no == 0
+                                       : any  ? yes != 0
+                                              : yes == 0 || no == 0);
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane))
-      now.put(now.in.operands[0], lane,
-              plain(now.decoded.has("ballot") ? yes
-                    : now.decoded.has("all")  ? all
-                    : now.decoded.has("any")  ? any
-                                              : (all || !any)));
+    if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, result);
+}
+
+/// The lanes that execute it: those of a path. Which lanes run together is not specified.
+void active_mask(Now const& now) {
+  now.block.assumed.insert(
+      "activemask gives the lanes that have branched alike, which the PTX ISA does not specify");
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, plain(now.mask));
 }
 
 /// The lowest lane is elected, as PTX's own example has it; which one is not specified.
