@@ -22,7 +22,8 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::movmatrix:
     case Handler::real:
     case Handler::bulk_store:
-      return 2;
+    case Handler::bulk_reduce:
+      return d.has("bulk") && !d.has("tensor") ? 3 : 2;
     case Handler::convert:
       return d.parts.back() == "f32" && d.parts.size() > 2 && d.parts[d.parts.size() - 2].ends_with("x2") ? 3
                                                                                                           : 2;
@@ -31,6 +32,9 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_store_bytes:
     case Handler::compare:
     case Handler::vote:
+    case Handler::store_zeros:
+    case Handler::store_async:
+    case Handler::map_address:
       return 3;
     case Handler::wgmma:
     case Handler::mma:
@@ -40,8 +44,12 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_groups:
       return d.has("wait_group") ? 1 : 0;
     case Handler::elect:
+    case Handler::active_mask:
+    case Handler::arrive_async:
     case Handler::wgmma_wait:
       return 1;
+    case Handler::barrier:
+      return d.has("red") ? 3 : 0;
     case Handler::wait:
       return d.has("wait_all") ? 0 : 1;
     case Handler::mbarrier:
@@ -242,6 +250,7 @@ void BlockRun::trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) co
 void BlockRun::branch(Warp& warp) {
   Path& top = warp.paths.back();
   program::Block const& block = state_.kernel.program.blocks[static_cast<std::size_t>(top.block)];
+  if (state_.kernel.chooses(static_cast<std::size_t>(top.block))) return choose_target(warp);
   std::uint32_t const line = state_.kernel.ends[static_cast<std::size_t>(top.block)];
   bool const traps = line != ~0U && state_.kernel.decoded[line].handler == Handler::trap;
   if (block.condition < 0) {
@@ -261,6 +270,35 @@ void BlockRun::branch(Warp& warp) {
   if (join < 0) top.mask = 0;
   warp.paths.push_back({no, block.next, 0, join});
   warp.paths.push_back({yes, block.taken, 0, join});
+}
+
+/// brx.idx: the blocks that follow each other, each with one target.
+void BlockRun::choose_target(Warp& warp) {
+  Path const top = warp.paths.back();
+  auto const first = static_cast<std::size_t>(top.block);
+  std::uint32_t const index = state_.kernel.ends[first];
+  ptx::Instruction const& in = state_.kernel.function.body[index];
+  Now const now{state_,  warp, index, in, state_.kernel.decoded[index], state_.kernel.program.instructions[0],
+                top.mask};
+  std::vector<std::uint32_t> masks(in.operands.size() - 1);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(top.mask, lane)) continue;
+    std::uint64_t const k = now.number(in.operands[0], lane, "the index of the branch") & low_bits(32);
+    if (k >= masks.size()) now.refuse(fmt::format("the index {} of brx.idx is behind its list", k));
+    masks[k] |= 1U << lane;
+  }
+  std::int32_t const join = state_.kernel.flow.ipdom[first];
+  bool const one =
+      std::count(masks.begin(), masks.end(), 0U) + 1 == static_cast<std::ptrdiff_t>(masks.size());
+  if (one)
+    warp.paths.pop_back();
+  else
+    warp.paths.back().block = join, warp.paths.back().at = 0,
+    warp.paths.back().mask = join < 0 ? 0 : top.mask;
+  for (std::size_t k = masks.size(); k-- > 0;)
+    if (masks[k] != 0)
+      warp.paths.push_back(
+          {masks[k], state_.kernel.program.blocks[first + k].taken, 0, one ? top.join : join});
 }
 
 bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
@@ -297,6 +335,10 @@ bool BlockRun::dispatch(Now const& now) {
       return store(now), true;
     case Handler::atomic:
       return atomic(now), true;
+    case Handler::store_zeros:
+      return store_zeros(now), true;
+    case Handler::map_address:
+      return map_address(now), true;
     case Handler::copy_async:
       return copy_async(now), true;
     case Handler::commit:
@@ -322,6 +364,8 @@ bool BlockRun::dispatch(Now const& now) {
       return vote(now), true;
     case Handler::elect:
       return elect(now), true;
+    case Handler::active_mask:
+      return active_mask(now), true;
     case Handler::real:
       return real(now), true;
     case Handler::compare:
@@ -352,8 +396,14 @@ bool BlockRun::dispatch_async(Now const& now) {
       return bulk_load_bytes(now), true;
     case Handler::bulk_store_bytes:
       return bulk_store_bytes(now), true;
+    case Handler::bulk_reduce:
+      return bulk_reduce(now), true;
     case Handler::bulk_groups:
       return bulk_groups(now), true;
+    case Handler::store_async:
+      return store_async(now), true;
+    case Handler::arrive_async:
+      return arrive_async(now), true;
     case Handler::wgmma:
       return wgmma(now), true;
     case Handler::wgmma_fence:

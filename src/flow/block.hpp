@@ -30,6 +30,7 @@ class BlockRun {
     return state_.faults.not_well_synchronised();
   }
   [[nodiscard]] Bytes const& global() const { return state_.global; }
+  [[nodiscard]] Bytes const& shared() const { return state_.shared; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Parts that an answer for every order does not cover, and readings of the PTX ISA that it depends on.
   [[nodiscard]] std::set<std::string> const& left_out() const { return state_.left_out; }
@@ -45,6 +46,7 @@ class BlockRun {
   bool run_warp(Warp& warp);
   bool run_path(Warp& warp);
   void branch(Warp& warp);
+  void choose_target(Warp& warp);
   bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);

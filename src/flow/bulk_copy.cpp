@@ -50,6 +50,13 @@ void need_proxy_fence(Now const& now, program::Space space, Cell::Access const& 
        true});
 }
 
+/// Operation of a cp.reduce.
+std::string_view reduction_of(Decoded const& d) {
+  for (std::string_view const op : {"add", "min", "max", "and", "or", "xor", "inc", "dec"})
+    if (d.has(op)) return op;
+  return {};
+}
+
 }  // namespace
 
 /// Bytes that a unit of the async proxy reads.
@@ -285,6 +292,76 @@ void bulk_store_bytes(Now const& now) {
     for (std::uint64_t i = 0; i < bytes; ++i)
       write_async(now, program::Space::global, to + i, writes,
                   read_async(now, program::Space::shared, from + i, 1, reads));
+  }
+}
+
+/// cp.reduce.async.bulk from shared to global memory: of plain bytes [to], [from], bytes; of a tensor [map, {coordinates}], [from]. Each
+/// element is an atomic operation of the async proxy.
+void bulk_reduce(Now const& now) {
+  bool const tensor = now.decoded.has("tensor");
+  std::string_view const op = reduction_of(now.decoded);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = now.thread(lane);
+    Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t));
+    Toucher writes = now.toucher(lane, 0, now.block.units.store_writes(t));
+    writes.strong = true;
+    std::uint64_t const from = now.address(now.in.operands[1], lane);
+    auto const reduce = [&](std::uint64_t shared, std::uint64_t global, std::string_view type_name) {
+      program::Type const type = program::type_of(type_name);
+      unsigned const bytes = type.bits / 8;
+      if (op.empty() || bytes < 2 || bytes > 8) now.refuse_opcode();
+      Word const b = read_async(now, program::Space::shared, shared, bytes, reads);
+      writes.atomic = now.block.atomic_kinds.of(fmt::format("{} of the async proxy", op), type, b);
+      Word const old = update(now, now.block.global, global, bytes, writes);
+      Word const value = after_atomic(now, op, type, type_name, old, b, {});
+      for (unsigned i = 0; i < bytes; ++i)
+        write_async(now, program::Space::global, global + i, writes, bytes_of(value, i, 1));
+    };
+    if (tensor) {
+      Box const box = box_of(now, now.in.operands[0], lane);
+      std::string type = box.array.type[0] == 'i' ? "s" + box.array.type.substr(1) : box.array.type;
+      each_byte(now, lane, box, from, [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
+        if (global && *global % (box.array.bits / 8) == 0) reduce(shared, *global, type);
+      });
+      continue;
+    }
+    std::uint64_t const to = now.address(now.in.operands[0], lane);
+    std::uint64_t const bytes = bulk_size(now, lane, from, to);
+    unsigned const each = std::max(now.decoded.type.bits / 8, 1U);
+    for (std::uint64_t i = 0; i < bytes; i += each) reduce(from + i, to + i, now.decoded.parts.back());
+  }
+}
+
+/// st.async: [to], value, [mbarrier].
+void store_async(Now const& now) {
+  one_block_of_a_cluster(now);
+  now.block.left_out.insert("proxy fences behind st.async");
+  Decoded const& d = now.decoded;
+  unsigned const each = d.type.bits / 8;
+  std::vector<ptx::Operand> const one{now.in.operands[1]};
+  auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
+  if (each < 4 || each > 8 || from.size() != d.lanes || !d.has("mbarrier::complete_tx::bytes"))
+    now.refuse_opcode();
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const to = now.address(now.in.operands[0], lane),
+                        where = now.address(now.in.operands[2], lane);
+    unsigned const unit =
+        now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
+    now.block.clocks.tick(unit);
+    Toucher const by = now.toucher(lane, 0, unit);
+    check_bounds(now, program::Space::shared, to, each * d.lanes, lane, "writes");
+    for (unsigned k = 0; k < from.size(); ++k) {
+      Word const value = now.operand(from[k], lane, 8 * each);
+      for (unsigned i = 0; i < each; ++i) {
+        Word const byte = bytes_of(value, i, 1);
+        now.block.flags.forget(to + k * each + i, 1);
+        now.block.shared.write(to + k * each + i, by, byte.named != 0 ? byte.part[0] : 0,
+                               static_cast<std::uint8_t>(byte.number));
+      }
+    }
+    now.block.mbarriers.copied(where, std::uint64_t{each} * d.lanes, unit, now.block.clocks);
   }
 }
 

@@ -17,9 +17,9 @@ using program::Space;
 
 /// The space of a generic address.
 Space space_at(Now const& now, Space space, std::uint64_t address) {
-  if (space == Space::constant) now.refuse("constant memory is not modelled");
   if (now.block.kernel.in_params(address)) return Space::param;
   if (space == Space::param) now.refuse("a parameter at an address that is none of a parameter");
+  if (space == Space::constant) return Space::global;
   if (space != Space::generic) return space;
   if (address < shared_limit) return Space::shared;
   if (address >= local_start && address < local_limit) return Space::local;
@@ -97,6 +97,8 @@ Word element_byte(Now const& now, std::uint64_t address) {
   unsigned const each = now.block.kernel.arrays[id].bits / 8;
   std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
   std::vector<std::uint64_t> const& values = now.block.kernel.arrays[id].values;
+  if (now.block.kernel.initialised.contains(id))
+    now.block.assumed.insert("constant memory is as the PTX initialises it");
   if (!values.empty()) return plain(values[at / each] >> 8 * (at % each) & 0xff);
   Word out;
   out.part[0] = now.block.names.element(id, at / each, now.index) * 8 + static_cast<std::uint32_t>(at % each);
@@ -177,6 +179,8 @@ Word read(Now const& now, Space space, std::uint64_t address, unsigned bytes, un
 
 void write(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
            Word const& value, std::uint32_t group = 0) {
+  if (space == Space::global && now.block.kernel.constants.contains(now.block.kernel.array_of(address)))
+    now.refuse("it writes constant memory");
   Bytes& to = space == Space::global  ? now.block.global
               : space == Space::local ? now.block.local[now.thread(lane)]
                                       : now.block.shared;
@@ -250,11 +254,11 @@ void copy_async(Now const& now) {
     unsigned const t = now.thread(lane);
     auto const bytes = static_cast<unsigned>(now.number(now.in.operands[2], lane, "the size"));
     std::uint64_t source = bytes;
-    if (now.in.operands.size() > 3 && now.in.operands[3].kind == ptx::Operand::Kind::reg &&
-        now.block.kernel.program.widths[now.in.operands[3].reg] == 1)
-      now.refuse("cp.async with ignore-src is not executed");
-    bool const hint = now.decoded.has("L2::cache_hint");
-    if (now.in.operands.size() > (hint ? 4U : 3U))
+    bool const more = now.in.operands.size() > (now.decoded.has("L2::cache_hint") ? 4U : 3U);
+    bool const ignores = more && now.in.operands[3].kind == ptx::Operand::Kind::reg &&
+                         now.block.kernel.program.widths[now.in.operands[3].reg] == 1;
+    if (ignores) source = now.number(now.in.operands[3], lane, "if the source is ignored") != 0 ? 0 : bytes;
+    if (more && !ignores)
       source = std::min<std::uint64_t>(now.number(now.in.operands[3], lane, "the size of the source"), bytes);
     std::uint64_t const to = now.address(now.in.operands[0], lane),
                         from = now.address(now.in.operands[1], lane);
@@ -278,6 +282,38 @@ void wait_for_copies(Now const& now) {
     auto const pending =
         all ? 0U : static_cast<std::uint32_t>(now.number(now.in.operands[0], lane, "the count"));
     now.block.groups.wait(t, pending, all, now.block.clocks.now(t));
+  }
+}
+
+void arrive_async(Now const& now) {
+  BlockState& block = now.block;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = now.thread(lane), unit = block.units.copies(t);
+    block.groups.arrive(t, block.clocks.now(unit));
+    block.mbarriers.arrive_copies(now.address(now.in.operands[0], lane), unit, now.decoded.has("noinc"),
+                                  now.operation(lane), block.clocks);
+  }
+}
+
+/// st.bulk: [to], size, 0.
+void store_zeros(Now const& now) {
+  constexpr std::uint64_t unit = 8;
+  now.block.assumed.insert("st.bulk writes by the generic proxy, which the PTX ISA does not specify");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const to = now.address(now.in.operands[0], lane);
+    std::uint64_t const bytes = now.number(now.in.operands[1], lane, "the size");
+    if (now.number(now.in.operands[2], lane, "the value") != 0) now.refuse("st.bulk writes 0 alone");
+    if (space_at(now, now.decoded.space, to) != Space::shared) now.refuse("st.bulk outside of shared memory");
+    if (to % unit != 0 || bytes % unit != 0)
+      now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::bulk_store,
+                fmt::format("st.bulk of thread {} has 0x{:x} and {} bytes, which are no multiples of {}",
+                            now.thread(lane), to, bytes, unit));
+    if (bytes == 0) continue;
+    check_bounds(now, Space::shared, to, 1, lane, "writes"),
+        check_bounds(now, Space::shared, to + bytes - 1, 1, lane, "writes");
+    for (std::uint64_t i = 0; i < bytes; ++i) write(now, Space::shared, to + i, 1, lane, plain(0));
   }
 }
 
