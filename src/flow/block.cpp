@@ -258,6 +258,7 @@ void BlockRun::branch(Warp& warp) {
     top.block = block.taken, top.at = 0;
     return;
   }
+  if (!traps && branch_by_data(warp, line)) return;
   std::uint32_t const yes = truth_mask(warp, block.condition, block.negated, top.mask, line, "the branch");
   std::uint32_t const no = top.mask & ~yes;
   if (traps && yes != 0) trap(warp, yes, line);
@@ -305,7 +306,12 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   std::uint32_t const index = lowered.instruction;
   ptx::Instruction const& in = state_.kernel.function.body[index];
   std::uint32_t mask = warp.paths.back().mask;
-  if (in.guard >= 0) mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
+  if (in.guard >= 0) {
+    Truth const is = truth(warp, in.guard, in.guard_negated, mask);
+    Now const by_data{state_, warp, index, in, state_.kernel.decoded[index], lowered, is.yes | is.named};
+    if (is.named != 0 && guard_by_data(by_data, is.named)) return true;
+    mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
+  }
   if (mask == 0) return true;
   if (index == without_) return skip({state_, warp, index, in, state_.kernel.decoded[index], lowered, mask});
   if (!warp.waits && !warp.passed) ++warp.counts[index];

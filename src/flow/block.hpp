@@ -47,6 +47,21 @@ class BlockRun {
   bool run_path(Warp& warp);
   void branch(Warp& warp);
   void choose_target(Warp& warp);
+
+  // choices.cpp: what data decide
+  struct Truth {
+    std::uint32_t yes = 0, named = 0;  ///< lanes with a true number; with data
+  };
+  [[nodiscard]] Truth truth(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask) const;
+  /// Executes both ways of a branch for the lanes that data decide. False if these do more than compute, or no data decide.
+  bool branch_by_data(Warp& warp, std::uint32_t line);
+  /// The same of an instruction under a predicate, which lanes execute that have it or are `named`.
+  bool guard_by_data(Now const& now, std::uint32_t named);
+  void run_until(Warp& warp, std::uint32_t mask, std::int32_t block, std::int32_t join);
+  template <class Yes, class No>
+  void choose(Warp& warp, std::uint32_t line, std::int32_t condition, std::uint32_t named,
+              std::vector<std::uint32_t> const& results, Yes const& yes, No const& no);
+
   bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);

@@ -99,6 +99,18 @@ Word Now::unknown(unsigned width, std::initializer_list<Word const*> from) const
                                                std::max(width / 8, 1U), index, std::move(args)));
 }
 
+Word Now::moved(Word w) const {
+  for (unsigned i = 0; i < 8; ++i)
+    if ((w.named >> i & 1) != 0)
+      w.part[i] = block.names.moved(w.part[i] / 8, index, index) * 8 + w.part[i] % 8;
+  return w;
+}
+
+Word Now::choice(unsigned width, Word const& condition, Word const& yes, Word const& no) const {
+  Word const out = unknown(width, {&condition, &yes, &no});
+  return width == 1 ? low_bytes(out, 1) : out;
+}
+
 void Now::need_whole_warp() const {
   if (mask != ~0U)
     fault(FlowFaultKind::misuse, touch(static_cast<unsigned>(std::countr_zero(mask)), true), isa::aligned,

@@ -128,6 +128,10 @@ struct Now {
   [[nodiscard]] std::uint64_t address(ptx::Operand const& o, unsigned lane) const;
   /// Writes a register; a wider one gets zeros above.
   void put(ptx::Operand const& o, unsigned lane, Word const& value) const;
+  /// A value that this instruction moves from one lane to another: where it is wrong, the instruction is named.
+  [[nodiscard]] Word moved(Word w) const;
+  /// One of two values, which data decide: not followed.
+  [[nodiscard]] Word choice(unsigned width, Word const& condition, Word const& yes, Word const& no) const;
   /// A value that is not followed, and what it comes from.
   [[nodiscard]] Word unknown(unsigned width, std::initializer_list<Word const*> from) const;
 

@@ -126,6 +126,10 @@ struct FlowKernel {
     std::int32_t const guard = function.body[ends[block]].guard;
     return guard < 0 || program.blocks[block].condition != guard;
   }
+  // choices.cpp
+  [[nodiscard]] bool computes(std::uint32_t instruction) const;
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> only_computes(std::int32_t branch) const;
+
   [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
   [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;
   /// True if the address is one of a parameter.

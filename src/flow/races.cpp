@@ -237,7 +237,7 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
       c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) && units_.generic(c.writer.doer);
   bool const of_atomics = by.atomic != 0 || c.writer.atomic != 0;
   bool const same =
-      c.written && generic && (of_atomics ? by.atomic == c.writer.atomic : same_value(c, by, part, number));
+      c.written && (of_atomics ? by.atomic == c.writer.atomic : generic && same_value(c, by, part, number));
   if (c.writer.clock != 0) {  // also behind mbarrier.inval
     check_writer(c.writer, address, by, "writes", same);
     for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);

@@ -63,7 +63,7 @@ class Uses {
   }
 
  private:
-  /// What an address begins at: the value of a parameter, its own address, or a variable.
+  /// Origin of an address: the value of a parameter, its own address, or a variable.
   struct Root {
     ParameterUse use{};
     bool address = false, symbol = false, global = false;
@@ -161,7 +161,7 @@ class Uses {
   }
   void unite(std::size_t a, std::size_t b) { classes_[found(a)] = found(b); }
 
-  /// What an address begins at: of several parameters those that are made addresses of global memory, if there are some.
+  /// Origins of an address: of several parameters those that are made addresses of global memory, if there are some.
   Bases memory_of(ptx::Operand const& address) {
     Bases all = of(address);
     bool const any = std::any_of(all.begin(), all.end(), [&](std::size_t r) { return roots_[r].global; });

@@ -272,7 +272,7 @@ void movmatrix(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < 2; ++i) {
       MatrixElement const e = element_of(from, lane, i);
-      matrix[e.row][e.column] = bytes_of(now.operand(now.in.operands[1], lane, 32), 2 * i, 2);
+      matrix[e.row][e.column] = now.moved(bytes_of(now.operand(now.in.operands[1], lane, 32), 2 * i, 2));
     }
   for (unsigned lane = 0; lane < 32; ++lane) {
     Word w;
@@ -303,7 +303,7 @@ void shuffle(Now const& now) {
     if (source) in_range |= 1U << lane;
     if (!takes_part(now.mask, from))
       now.refuse(fmt::format("lane {} gets a value of lane {}, which does not execute it", lane, from));
-    out[lane] = now.operand(now.in.operands[1], from, 32);
+    out[lane] = now.moved(now.operand(now.in.operands[1], from, 32));
   }
   ptx::Operand const& to = now.in.operands[0];
   for (unsigned lane = 0; lane < 32; ++lane) {

@@ -1,4 +1,4 @@
-// What an array holds at the end of a launch: each element as a sum of products of elements.
+// Expected contents of an array at the end of a launch: each element as a sum of products of elements.
 #pragma once
 
 #include <swizproof/layout/expression.hpp>
@@ -32,7 +32,7 @@ struct FlowNode {
   double number = 0;
   FlowReference element{};
   std::size_t a = 0, b = 0;  ///< operands, which come before; of a sum and of negate, a alone
-  // Of a sum: its indices, and the first and the last value of each where it is given, which may depend on the indices around it.
+  // Indices of a sum, and the first and the last value of each where it is given, which may depend on the indices around it.
   std::vector<std::size_t> indices{};
   std::vector<std::optional<std::pair<Expression, Expression>>> ranges{};
   std::optional<Expression> condition{};  ///< of what is added
