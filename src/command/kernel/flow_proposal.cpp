@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace swizproof::command {
@@ -28,6 +29,13 @@ struct Proposed {
   std::string line{};  ///< empty where the kernel is not executed
 };
 
+/// `32,8` of 32,8,1.
+std::string short_three(std::array<std::uint32_t, 3> const& numbers, std::string_view rest = ",1") {
+  std::string out = three_text(numbers);
+  while (out.ends_with(rest)) out.resize(out.size() - rest.size());
+  return out;
+}
+
 /// A word of a command line, in quotes where a shell needs them.
 std::string shell_word(std::string const& text) {
   bool const plain = !text.empty() && text.find_first_not_of(
@@ -39,8 +47,20 @@ std::string shell_word(std::string const& text) {
   return out + "'";
 }
 
-/// A regular expression that finds this name alone.
-std::string pattern_of(std::string const& name) {
+/// A regular expression that finds this kernel of a module alone: a word of its name, or the whole name.
+std::string pattern_of(ptx::Module const& module, std::string const& name) {
+  std::string const words = demangled(name);
+  auto const is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = 0, end = 0; at < words.size(); at = end + 1) {
+    end = at;
+    while (end < words.size() && is_word(words[end])) ++end;
+    std::string const word = words.substr(at, end - at);
+    if (word.size() < 3) continue;
+    if (std::count_if(module.functions.begin(), module.functions.end(), [&](ptx::Function const& f) {
+          return f.entry && (f.name + " " + demangled(f.name)).find(word) != std::string::npos;
+        }) == 1)
+      return word;
+  }
   std::string out = "^";
   for (char const c : name) out += (c == '$' || c == '.' ? "\\" : "") + std::string(1, c);
   return out + "$";
@@ -66,14 +86,13 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
   out.kernel = demangled(kernel.name);
   if (question.block.empty()) {
     FlowBlock const block = likely_block(kernel);
-    question.block = three_text(block.threads);
-    while (question.block.ends_with(",1")) question.block.resize(question.block.size() - 2);
+    question.block = short_three(block.threads);
     out.missing.push_back("--block");
     if (!block.source.empty()) out.guessed.push_back(fmt::format("--block: {}", block.source));
   }
   bool const one = std::count_if(module.functions.begin(), module.functions.end(),
                                  [](auto const& f) { return f.entry; }) == 1;
-  question.kernel = pattern_of(kernel.name);
+  question.kernel = pattern_of(module, kernel.name);
   question.expect.clear(), question.every_element = false;
   FlowPlan const plan = plan_flow(module, question, file);
   out.proposal = propose_flow(module, kernel, plan.launch);
@@ -82,7 +101,7 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
   if (!one) line += " --kernel " + shell_word(question.kernel);
   line += " --block " + question.block;
   if (question.grid != "1") line += " --grid " + question.grid;
-  for (auto const& block : p.blocks) line += " --only-block " + three_text(block);
+  for (auto const& block : p.blocks) line += " --only-block " + short_three(block, ",0");
   for (std::string const& text : question.params) line += " --param " + shell_word(text);
   for (FlowParameter const& one_of : p.parameters) {
     if (one_of.given) continue;
@@ -94,6 +113,8 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
           fmt::format("--param {}: the PTX does not say the extents and the box, [..]", one_of.key));
     line += " --param " + shell_word(tensor ? tensor_form(one_of) : one_of.key + "=" + one_of.value);
   }
+  if (p.fault)
+    out.guessed.push_back("extents: the launch has a fault, and what is behind it is not measured");
   std::uint64_t const shared = question.shared_bytes != 0 ? question.shared_bytes : p.shared_bytes;
   if (shared != 0) line += fmt::format(" --shared-bytes {}", shared);
   if (p.shared_bytes != 0) out.missing.push_back("--shared-bytes");
@@ -156,9 +177,9 @@ void take_launch(FlowQuestion& question, ptx::Module const& module, std::string 
     auto const at = std::find_if(read.instructions.begin(), read.instructions.end(),
                                  [&](TracedInstruction const& t) { return t.kernel == kernel; });
     if (at == read.instructions.end()) continue;
-    question.kernel = pattern_of(module.functions[i].name);
-    if (question.block.empty()) question.block = three_text(at->block);
-    if (question.grid == "1") question.grid = three_text(at->grid);
+    question.kernel = pattern_of(module, module.functions[i].name);
+    if (question.block.empty()) question.block = short_three(at->block);
+    if (question.grid == "1") question.grid = short_three(at->grid);
     return;
   }
   throw InputError::whole("no kernel of this trace is a kernel of the PTX that is asked about", trace);

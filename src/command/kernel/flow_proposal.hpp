@@ -1,4 +1,4 @@
-// What `flow` prints where its question lacks the block or the parameters: those that the kernel reads, and a command line.
+// Answer of `flow` to a question without a block or parameters: the parameters that the kernel reads, and a command line.
 #pragma once
 
 #include "command/line/command.hpp"

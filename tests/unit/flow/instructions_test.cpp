@@ -146,6 +146,25 @@ TEST(BulkReductions, AddToGlobalMemory) {
 
 TEST(Clusters, OfOneBlockHaveItsSharedMemory) {
   std::string const mapped = "mapa.shared::cluster.u32 %r4, %r3, 0;\n";
+  // one of them is not waited for, and the last one is
+  auto const read = [](std::string const& how) {
+    return of(in + "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
+              only_warp(0, "$W0",
+                        only_first(
+                            "$R0",
+                            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;\n"
+                            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group" +
+                                how + " 0;\n")) +
+              only_warp(
+                  1, "$W1",
+                  "setp.ne.u32 %p6, %r1, 32;\n@%p6 bra "
+                  "$R1;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2+128], 128;\n"
+                  "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n$R1:\n") +
+              "bar.sync 0;\nld.global.u32 %r6, [%rd1];\n")
+        .kind();
+  };
+  EXPECT_EQ(read(""), "proved");
+  EXPECT_EQ(read(".read"), "race");
   EXPECT_EQ(of(in + "bar.sync 0;\n" + mapped + "ld.shared::cluster.u32 %r6, [%r4];\n" + give).value(0),
             "c[0] = a[0]");
   EXPECT_NE(of("mapa.shared::cluster.u32 %r4, %r3, 1;\n").answer().find("another block"), std::string::npos);

@@ -40,11 +40,12 @@ TEST(Proposal, FindsTypesOfElements) {
       "#0=y:u32[64] #1=x:u32[64] #2=64 ");
   // by way of shared memory, and of halves
   EXPECT_EQ(proposed(both,
-                     head + "mov.u32 %r5, s; cp.async.ca.shared.global [%r5], [%rd5], 4; cp.async.wait_all; "
+                     head + "mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; "
+                            "cp.async.ca.shared.global [%r5], [%rd5], 4; cp.async.wait_all; "
                             "ld.shared.b32 %r3, [%r5];\n"
                             "fma.rn.bf16x2 %r4, %r3, %r3, %r3; st.global.b32 [%rd4], %r4;\n$E:",
-                     ".shared .align 16 .b8 s[16];\n")
-                .substr(0, 31),
+                     ".shared .align 16 .b8 s[256];\n")
+                .substr(0, 32),
             "#0=y:bf16[128] #1=x:bf16[128] #2");
 }
 
