@@ -30,10 +30,10 @@ std::string unfit_element(unsigned bits) {
       "TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", bits,
       bits == 4 ? "; for CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, which leaves no gaps, give the tile in bytes, "
                   "--element u8; "
-                  "16U4_ALIGN16B leaves 8 bytes free behind every 8: --box 128,ROWS --element 16U4_ALIGN16B"
-      : bits == 6 ? "; CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B leaves 4 bytes free behind every 12: --box "
-                    "128,ROWS --element "
-                    "16U6_ALIGN16B"
+                  "16U4_ALIGN16B leaves 8 bytes free behind every 8: 'swizproof tma --box 128,64 --element "
+                  "16U4_ALIGN16B --arch sm_100'"
+      : bits == 6 ? "; CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B leaves 4 bytes free behind every 12: 'swizproof "
+                    "tma --box 128,64 --element 16U6_ALIGN16B --arch sm_100'"
                   : "");
 }
 

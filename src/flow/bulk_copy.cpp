@@ -151,7 +151,7 @@ Box box_of(Now const& now, ptx::Operand const& from, unsigned lane) {
   if (tensor == now.block.kernel.tensors.end())
     now.refuse(now.block.kernel.in_params(map)
                    ? fmt::format("parameter {} is no tensor map that has a box: give it as --param "
-                                 "{}=A:f16[128][64] box[64][64] 128B",
+                                 "'{}=A:f16[128][64] box[64][64] 128B'",
                                  now.block.kernel.param_at(map), now.block.kernel.param_at(map).substr(1))
                    : "the tensor map is no parameter");
   Box box{now.block.kernel.arrays[tensor->second], tensor->second, {}};

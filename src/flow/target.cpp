@@ -64,21 +64,27 @@ Target::Target(FlowExpectation const& expectation, FlowKernel const& kernel)
     arrays_[n] = array_named(node.element.array);
     factors_.push_back(arrays_[n]), references_.push_back(n);
   }
-  place_.assign(kernel.arrays[id_].size(), 0);
+  std::uint64_t const most = kernel.arrays[id_].size();
+  std::vector<std::uint64_t> elements;  // one more than the array has, if two values of the indices are one
   each_element([&](Values const& v) {
-    std::uint64_t const at = index(e_.target, id_, v);
-    if (place_[at] != 0)
-      throw InputError::whole(
-          fmt::format("two values of the indices are {}", kernel_.arrays[id_].element(at)), e_.text);
-    place_[at] = 1;
-    ++count_;
-  });
-  values_.reserve(count_ * e_.indices.size());
-  std::uint32_t number = 0;
-  each_element([&](Values const& v) {
-    place_[index(e_.target, id_, v)] = ++number;
+    std::uint64_t const element = index(e_.target, id_, v);
+    if (elements.size() > most) return;
+    elements.push_back(element);
     values_.insert(values_.end(), v.begin(), v.end());
   });
+  count_ = elements.size();
+  if (!elements.empty()) {
+    auto const [low, high] = std::minmax_element(elements.begin(), elements.end());
+    first_ = *low;
+    place_.assign(*high - *low + 1, 0);
+  }
+  std::uint32_t number = 0;
+  for (std::uint64_t const element : elements) {
+    if (place(element) != 0)
+      throw InputError::whole(
+          fmt::format("two values of the indices are {}", kernel_.arrays[id_].element(element)), e_.text);
+    place_[element - first_] = ++number;
+  }
   state_.assign(count_ + 1, State::open);
 }
 

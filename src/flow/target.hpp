@@ -21,7 +21,9 @@ class Target {
   [[nodiscard]] std::string const& text() const { return e_.text; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   /// 1 + the number of an element; 0: the expectation is not about it.
-  [[nodiscard]] std::uint32_t place(std::uint64_t element) const { return place_[element]; }
+  [[nodiscard]] std::uint32_t place(std::uint64_t element) const {
+    return element - first_ < place_.size() ? place_[element - first_] : 0;
+  }
   State& state(std::uint32_t place) { return state_[place]; }
   /// Arrays of the elements on the right side.
   [[nodiscard]] std::vector<std::uint32_t> const& factors() const { return factors_; }
@@ -59,7 +61,8 @@ class Target {
   std::vector<std::size_t> references_{};  ///< nodes of these
   std::vector<std::uint32_t> arrays_{};    ///< of each node, its array
   std::vector<bool> simple_{};             ///< of each node: a product of numbers and elements
-  std::vector<std::uint32_t> place_{};     ///< of each element of the array: 1 + its number, 0: not expected
+  std::uint64_t first_ = 0;                ///< element that place_ begins with
+  std::vector<std::uint32_t> place_{};     ///< of elements from it on: 1 + the number, 0: not expected
   std::vector<std::uint64_t> values_{};
   std::vector<State> state_{};
 };

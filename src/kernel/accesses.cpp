@@ -5,9 +5,11 @@
 #include "cases.hpp"
 #include "executions.hpp"
 #include "named_access.hpp"
+#include "ranges.hpp"
 #include "verdict.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -101,6 +103,8 @@ class AccessDecision {
       if (out.access.executed && !out.waits) decide_on_bases(search, plain, out);
       kernel_.warps.release();
     }
+    if (out.access.verdict == KernelVerdict::unknown)
+      out.access.reason = kernel_.origins.with_line(std::move(out.access.reason), 0, m.line);
     if (kernel_.options.fixes && named->symbol != ~0U && out.access.executed && !out.waits)
       arrays_.add(index, named->symbol, out.access);
     return out;
@@ -171,6 +175,12 @@ class AccessDecision {
   void take_faults(AccessSearch const& search, Faults const& faults, KernelAccess& out) const {
     if (faults.misaligned || faults.aligned) out.aligned = !faults.misaligned;
     out.in_bounds = search.first_faults.outside.empty() ? faults.in_bounds : std::optional(false);
+    // No case settles it, and the ranges of all threads may.
+    if (!out.in_bounds && stays_within(kernel_, search.memory, search.access, search.symbol))
+      out.in_bounds = true;
+    auto const unit_bits = static_cast<unsigned>(std::countr_zero(search.memory.instruction->bytes));
+    if (!out.aligned && kernel_.warps.plain(0).trailing_zeros(search.access.address) >= unit_bits)
+      out.aligned = true;
     if (!out.in_bounds) out.bounds_reason = why_no_bounds(kernel_, search.access, search.symbol);
   }
 

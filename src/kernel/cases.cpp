@@ -221,7 +221,7 @@ class CaseSearch {
     if (from.leaf != 0)
       depends(one, from);
     else
-      one.unknown = true, one.reason = std::move(reason);
+      one.unknown = true, one.reason = kernel_.origins.with_line(std::move(reason), atom);
     search_.why_incomplete = one.reason;
     one.wavefronts = most_wavefronts(kernel_.options, search_.memory, warp.present());
     one.active = warp.present();
@@ -333,7 +333,7 @@ class CaseSearch {
     one.active = active;
     one.wavefronts = most;
     if (one.wavefronts > search_.allowed) {
-      one.unknown = true, one.reason = unknown.reason;
+      one.unknown = true, one.reason = kernel_.origins.with_line(unknown.reason, unknown.atom);
       if (Origin const from = kernel_.origins.origin(unknown.atom); from.leaf != 0)
         one.unknown = false, depends(one, from);
     }

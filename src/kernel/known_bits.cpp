@@ -73,6 +73,27 @@ Bits const& KnownBits::of(Id id) {
   return memo_[id] = b;
 }
 
+Id KnownBits::source_of(Id id, unsigned bit) {
+  for (Id next = id; next != 0;) {
+    id = std::exchange(next, 0);
+    Node const n = node(id);
+    std::vector<Id> parts{n.a, n.b, n.c};
+    if (n.op == Op::variable) {
+      Leaf const& l = *kernel_.execution.leaf_at(id);
+      Phi const* const phi = kernel_.execution.phi_at(id);
+      bool const passed = l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::shuffle;
+      parts = {phi != nullptr ? phi->init : passed ? l.args[0] : 0};
+    } else if ((n.op == Op::bv_shl || n.op == Op::bv_lshr) && node(n.b).op == Op::constant) {
+      auto const k = static_cast<unsigned>(node(n.b).value);
+      parts = {n.a}, bit = n.op == Op::bv_shl ? bit - k : bit + k;
+    }
+    for (Id const part : parts)
+      if (part < id && node(part).width > bit && ((of(part).zeros | of(part).ones) >> bit & 1) == 0)
+        next = part;
+  }
+  return id;
+}
+
 Bits KnownBits::plain(Id id) {
   if (node(id).width == 0) return {};
   execution::Facts const f = kernel_.warps.plain(0).facts(id);

@@ -32,6 +32,8 @@ class KnownBits {
   explicit KnownBits(ExecutedKernel& kernel) : kernel_(kernel) {}
 
   Bits const& of(Id id);
+  /// The term that a bit of another one comes from, which is not known.
+  [[nodiscard]] Id source_of(Id id, unsigned bit);
 
  private:
   [[nodiscard]] Node const& node(Id id) const { return kernel_.execution.terms.nodes()[id]; }

@@ -202,10 +202,15 @@ class OperandDecision {
   bool find_fields(KnownBits& known) {
     Bits const b = known.of(done_.address);
     std::uint64_t const high = ~start_mask, open = high & ~(b.zeros | b.ones);
-    if (open != 0)
-      return settle(
-          KernelVerdict::unknown,
-          fmt::format("bit {} of the descriptor is not known to be constant", std::countr_zero(open)));
+    if (open != 0) {
+      auto const bit = static_cast<unsigned>(std::countr_zero(open));
+      Id const source = known.source_of(done_.address, bit);
+      Origin const from = kernel_.origins.origin(source);
+      std::string const text = fmt::format("bit {} of the descriptor is not known to be constant", bit);
+      return settle(KernelVerdict::unknown,
+                    from.leaf != 0 ? text + ": it depends on " + kernel_.origins.text_of(from.leaf)
+                                   : kernel_.origins.with_line(text, source));
+    }
     OperandReader const reader = operand_.tcgen05 ? OperandReader::tcgen05 : OperandReader::wgmma;
     DecodedDescriptor const decoded = decode(reader, b.ones & high);
     if (decoded.version_is_wrong)
@@ -492,6 +497,9 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
         if (from->is_descriptor() && from->reads_from(*to)) written.push_back(from.get());
   for (OperandDecision* const one : written) one->is_written_by_tma();
   for (auto const& one : open) one->decide();
+  for (KernelOperand& o : all)
+    if (o.verdict == KernelVerdict::unknown)
+      o.reason = kernel.origins.with_line(std::move(o.reason), 0, o.ptx_line);
   return all;
 }
 

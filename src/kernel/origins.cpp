@@ -173,7 +173,8 @@ Leaf const* Origins::leaf_at(Id id) const { return execution_.leaf_at(id); }
 Phi const& Origins::phi_at(Id id) const { return *execution_.phi_at(id); }
 
 std::string Origins::text_of(Id id) const {
-  if (leaf_at(id) == nullptr) return "a number of the lane that is compared with a value that is not known";
+  if (leaf_at(id) == nullptr)
+    return with_line("a number of the lane that is compared with a value that is not known", id);
   Leaf const& l = *leaf_at(id);
   switch (l.kind) {
     case Leaf::Kind::shuffle:
@@ -185,7 +186,7 @@ std::string Origins::text_of(Id id) const {
       return fmt::format("the iteration in which each lane leaves the loop at {} line {}", program_.language,
                          loop_line(l.left));
     case Leaf::Kind::undefined:
-      if (!l.args.empty()) return "a value that is not followed";
+      if (!l.args.empty()) return with_line("a value that is not followed", l.args[0]);
       return fmt::format("{}, which may not have been written",
                          l.extra < program_.registers.size() ? program_.registers[l.extra] : "a register");
     case Leaf::Kind::load:
@@ -199,6 +200,24 @@ std::string Origins::text_of(Id id) const {
                        name.starts_with("atom") || name.starts_with("ATOM") ? "atomic" : "load",
                        program_.language, l.line);
   return fmt::format("{} at {} line {}, which is not modelled", name, program_.language, l.line);
+}
+
+std::string Origins::with_line(std::string reason, Id term, std::uint32_t line) const {
+  if (reason.find(" line") != reason.npos) return reason;
+  std::uint32_t made = 0;
+  Walk walk(term, most_nodes);
+  for (Id last = 0; auto const at = walk.next();) {
+    Leaf const* const l = leaf_at(*at);
+    if (*at >= execution_.lines.size()) {
+      walk.add(operands(execution_.node(*at)));
+      if (l != nullptr) walk.add(l->args);
+    } else if (*at > last && execution_.node(*at).op != Op::constant &&
+               execution_.node(*at).op != Op::truth) {
+      last = *at, made = execution_.lines[*at];
+    }
+  }
+  if (made == 0) made = line;
+  return made == 0 ? reason : fmt::format("{} ({} line {})", reason, program_.language, made);
 }
 
 std::uint32_t Origins::loop_line(std::int32_t loop) const {

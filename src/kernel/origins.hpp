@@ -72,6 +72,8 @@ class Origins {
   [[nodiscard]] execution::Leaf const* leaf_at(Id id) const;
   /// A leaf as a reason names it: `the load at PTX line 12`.
   [[nodiscard]] std::string text_of(Id id) const;
+  /// A reason with the line of the instruction that makes a term, or of `line`, if it names none: `a sum is divided (PTX line 12)`.
+  [[nodiscard]] std::string with_line(std::string reason, Id term, std::uint32_t line = 0) const;
 
  private:
   [[nodiscard]] static Root summed(Root a, Root b);

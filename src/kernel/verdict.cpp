@@ -269,6 +269,30 @@ void Verdicts::judge(AccessSearch const& search, CaseCost const& cost, KernelAcc
   } else {
     judge_condition(search, cost, out);
   }
+  if (out.verdict == KernelVerdict::unknown && is_never_executed(search.access)) {
+    out.verdict = KernelVerdict::proved;
+    out.executed = false, out.wavefronts = 0, out.worst.reset();
+    out.aligned.reset(), out.in_bounds.reset(), out.bounds_reason.clear();
+    out.reason = "no lane executes it";
+  }
+}
+
+bool Verdicts::is_never_executed(ExecutedAccess const& access) {
+  constexpr std::size_t most_guards = 16;
+  auto const known = never_.find({access.guard, access.loop});
+  if (known != never_.end() || never_.size() == most_guards) return known != never_.end() && known->second;
+  std::map<Id, std::uint64_t> counts;
+  for (auto loop = access.loop; loop >= 0; loop = kernel_.flow.loops[static_cast<std::size_t>(loop)].parent) {
+    Id const counter = kernel_.execution.counters[static_cast<std::size_t>(loop)];
+    std::uint64_t& most = counts[counter];
+    for (unsigned w = 0; w < kernel_.warps.count(); ++w) {
+      std::uint64_t const n = kernel_.iterations.count(w, counter);
+      most = n == 0 || most == ~std::uint64_t{0} ? ~std::uint64_t{0} : std::max(most, n);
+    }
+  }
+  std::erase_if(counts, [](auto const& c) { return c.second == ~std::uint64_t{0}; });
+  return never_[{access.guard, access.loop}] =
+             execution::never_holds(kernel_.execution, kernel_.warps.plain(0), access.guard, counts);
 }
 
 void Verdicts::judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {

@@ -3,6 +3,7 @@
 
 #include "cases.hpp"
 
+#include "execution/never.hpp"
 #include "execution/replay.hpp"
 #include "execution/runs.hpp"
 #include "execution/witness.hpp"
@@ -63,6 +64,8 @@ class Verdicts {
       std::map<std::uint32_t, std::uint64_t> const& bases, AccessSearch const& search) const;
   /// Verdict on an access above its bound that no execution is known to reach, although all of its addresses are known.
   void judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
+  /// True if a solver shows that no thread of any launch passes the guard of an access.
+  [[nodiscard]] bool is_never_executed(execution::ExecutedAccess const& access);
   /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
   [[nodiscard]] Origin origin_of_path(execution::ExecutedAccess const& access);
   /// True if the worst case assumes nothing but iterations and data.
@@ -76,6 +79,7 @@ class Verdicts {
       shown_{};  ///< the execution of it that is shown; nothing if a case proves that there is one
   std::vector<execution::Numbers> small_{};  ///< of executions that were shown for other accesses
   bool fault_by_replay_ = false, shown_by_replay_ = false;  ///< not by a run from the entry on
+  std::map<std::pair<Id, std::int32_t>, bool> never_{};     ///< by guard and loop
   execution::TermValues values_{};                          ///< of the replay that runs
 };
 

@@ -1,7 +1,11 @@
-// All values of a layout or a map at once.
+// Values of maps as numbers: what is asked most often, and all of a layout or a map at once.
 #include <swizproof/layout/map.hpp>
 
 namespace swizproof {
+
+template std::uint32_t Expression::operator()(std::span<std::uint32_t const>, std::uint32_t const&) const;
+template std::uint64_t Expression::operator()(std::span<std::uint64_t const>, std::uint64_t const&) const;
+template std::uint64_t value<std::uint64_t>(std::span<Stage const>, std::uint64_t);
 
 std::vector<std::uint64_t> Layout::offsets() const {
   std::vector<std::uint64_t> all(static_cast<std::size_t>(size()), 0);

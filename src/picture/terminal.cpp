@@ -10,15 +10,28 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <map>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace swizproof {
 
 namespace {
 
-constexpr std::size_t columns = 120;  // of the terminal
-constexpr std::size_t label = 6;      // "r 127 "
-constexpr std::size_t between = 2;    // two halves side by side
+/// Columns of the terminal: COLUMNS, or what the terminal says of itself; 120 where there is none. Two halves that do not fit
+/// are below each other.
+std::size_t terminal_columns() {
+  constexpr std::size_t usual = 120, least = 40;
+  char const* const given = std::getenv("COLUMNS");
+  std::size_t found = given == nullptr ? 0 : std::strtoul(given, nullptr, 10);
+  winsize size{};
+  if (found == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) found = size.ws_col;
+  return found == 0 ? usual : std::max(found, least);
+}
+
+constexpr std::size_t label = 6;    // "r 127 "
+constexpr std::size_t between = 2;  // two halves side by side
 
 // Paul Tol's "light" colours, made for labelled cells and for the colour-blind, as xterm numbers: an eighth of
 // the banks shares one.
@@ -36,6 +49,7 @@ struct Shape {
 };
 
 Shape shape_of(Picture const& picture) {
+  std::size_t const columns = terminal_columns();
   auto const cells = static_cast<std::size_t>(picture.grid.cells);
   std::size_t const halves = picture.sides.size();
   for (std::size_t const width : {std::size_t{7}, std::size_t{3}}) {
@@ -167,12 +181,13 @@ class Printer {
     if (outside > 0)
       text_ += fmt::format("  {} lanes of the phase lie outside the part that is shown\n", outside);
   }
-  /// Two rows of numbers, or four of 64 banks: how many distinct words of the phase each bank has.
+  /// Two rows of numbers, or four of 64 banks or on a narrow terminal: how many distinct words of the phase each bank has.
   void banks() {
     std::size_t width = 8;
     for (Side const& side : picture_.sides) width = std::max(width, side.name.size());
-    for (unsigned first = 0; first < picture_.banks.count; first += 32) {
-      unsigned const end = std::min(first + 32, picture_.banks.count);
+    unsigned const step = terminal_columns() < width + 3 + 32 * 3 ? 16 : 32;
+    for (unsigned first = 0; first < picture_.banks.count; first += step) {
+      unsigned const end = std::min(first + step, picture_.banks.count);
       std::string ruler = fmt::format("  {:<{}} ", "bank", width);
       for (unsigned b = first; b < end; ++b) ruler += fmt::format("{:>3}", b);
       text_ += style_.faint(ruler) + "\n";

@@ -60,6 +60,17 @@ void add_operand(Steps& steps, Instruction const& i, Operand const& what, Operan
   steps.build.add(std::move(o));
 }
 
+/// Rows of a matrix of ldmatrix or stmatrix, each of 16 bytes in shared memory; 0 for a shape that PTX ISA 9.1, 9.7.14.5.15 and 16, does not
+/// have.
+unsigned rows_of_matrix(Opcode const& op, bool load) {
+  std::string_view const type = op.parts.back();
+  bool const narrow = op.has("b8x16") && (type == "b6x16_p32" || type == "b4x16_p64");
+  if (op.has("m8n8")) return type == "b16" ? 8 : 0;
+  if (!load) return op.has("m16n8") && op.has("trans") && type == "b8" ? 8 : 0;
+  if (op.has("m16n16")) return op.has("trans") && (type == "b8" || narrow) ? 16 : 0;
+  return op.has("m8n16") && narrow && !op.has("trans") ? 8 : 0;
+}
+
 /// True if ptxas may know the operand of an atomic: a constant, or a register that an instruction makes of constants.
 bool may_be_constant(Function const& function, Operand const& o) {
   return o.kind != Kind::reg ||
@@ -207,11 +218,12 @@ void matrices(Steps& steps, Instruction const& i, bool load) {
   m.generic = space == Space::generic;
   m.bytes = 16;
   unsigned const n = op.has("x4") ? 4 : op.has("x2") ? 2 : op.has("x1") ? 1 : 0;
-  if (n == 0 || !op.has("m8n8") || op.parts.back() != "b16") {
+  unsigned const rows = n * rows_of_matrix(op, load) / 8;
+  if (rows == 0 || rows > 4) {
     m.reason = "this shape is not modelled";
   } else {
     m.instruction =
-        swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, op.has("trans")};
+        swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, rows, op.has("trans")};
   }
   if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
   if (load) steps.unknown(i, true);

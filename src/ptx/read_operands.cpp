@@ -1,5 +1,7 @@
 #include "read_operands.hpp"
 
+#include "expression.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -12,9 +14,11 @@ void OperandReader::read(std::string_view list, std::vector<Operand>& into, std:
   std::size_t from = 0;
   for (std::size_t i = 0; i <= list.size(); ++i) {
     char const c = i < list.size() ? list[i] : ',';
-    if (c == '/' && i + 1 < list.size() && list[i + 1] == '/') {  // a comment within: blank it out by copying
+    bool const block = list.substr(i).starts_with("/*");
+    if (block || list.substr(i).starts_with("//")) {  // a comment within: blank it out by copying
       std::string plain(list);
-      std::size_t const end = std::min(plain.find('\n', i), plain.size());
+      std::size_t const end =
+          block ? plain.find("*/", i + 2) + 2 : std::min(plain.find('\n', i), plain.size());
       plain.replace(i, end - i, end - i, ' ');
       kept_.push_back(std::make_shared<std::string const>(std::move(plain)));
       list = *kept_.back();
@@ -32,6 +36,11 @@ void OperandReader::read(std::string_view list, std::vector<Operand>& into, std:
 Operand OperandReader::operand(std::string_view t, std::size_t depth) {
   Operand o;
   o.text = t;
+  if (auto const n = depth > 0 || t[0] != '(' ? constant_of(t) : std::nullopt) {
+    o.kind = Operand::Kind::immediate;
+    o.value = *n;
+    return o;
+  }
   if (t[0] == '{' || t[0] == '(') {
     o.kind = Operand::Kind::vector;
     read(t.substr(1, t.size() > 1 ? t.size() - 2 : 0), o.parts, depth + 1);
@@ -58,9 +67,7 @@ Operand OperandReader::name(std::string_view t) const {
   if (t.empty() || t == "_") return o;
   if (std::isdigit(static_cast<unsigned char>(t[0])) || t[0] == '-') {
     o.kind = Operand::Kind::immediate;
-    if (auto const n = integer(t)) {
-      o.value = *n;
-    } else if (t.size() > 2 && t[0] == '0' && (t[1] == 'f' || t[1] == 'F' || t[1] == 'd' || t[1] == 'D')) {
+    if (t.size() > 2 && t[0] == '0' && (t[1] == 'f' || t[1] == 'F' || t[1] == 'd' || t[1] == 'D')) {
       o.value = integer("0x" + std::string(t.substr(2))).value_or(0);
     } else {
       o.kind = Operand::Kind::other;
@@ -72,13 +79,21 @@ Operand OperandReader::name(std::string_view t) const {
     o.reg = *reg;
     return o;
   }
+  for (char const lane : std::string_view("xyzw")) {  // of a register of several lanes
+    auto const reg = scopes_.find_register(std::string(t) + '.' + lane);
+    if (!reg) break;
+    o.kind = Operand::Kind::vector;
+    o.parts.emplace_back().kind = Operand::Kind::reg;
+    o.parts.back().text = t, o.parts.back().reg = *reg;
+  }
+  if (o.kind == Operand::Kind::vector) return o;
   if (t[0] == '%') {
     o.kind = Operand::Kind::special;
     return o;
   }
   o.kind = Operand::Kind::symbol;
   if (std::size_t const plus = t.find('+'); plus != t.npos) {
-    auto const n = integer(trimmed(t.substr(plus + 1)));
+    auto const n = constant_of(t.substr(plus + 1));
     if (!n) o.kind = Operand::Kind::other;
     o.text = trimmed(t.substr(0, plus));
     o.value = n.value_or(0);
@@ -102,14 +117,18 @@ Operand OperandReader::address(std::string_view t, std::size_t depth) {
     read(inner, o.parts, depth + 1);
     return o;
   }
+  if (auto const n = constant_of(inner)) {
+    o.value = *n;
+    return o;
+  }
   std::size_t const plus = inner.find('+');
   std::string_view const base = trimmed(inner.substr(0, plus));
   if (std::size_t const minus = base.find('-'); minus != base.npos && minus != 0)
     text_.fail_in(base, minus, "an address is a base and '+' a number", "write [base+-4] for 4 bytes below");
   if (!base.empty()) o.parts.push_back(name(base));
   if (plus != inner.npos) {
-    auto const n = integer(trimmed(inner.substr(plus + 1)));
-    if (!n) o.kind = Operand::Kind::other;  // an expression
+    auto const n = constant_of(inner.substr(plus + 1));
+    if (!n) o.kind = Operand::Kind::other;
     o.value = n.value_or(0);
   }
   return o;

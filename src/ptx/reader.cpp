@@ -1,4 +1,5 @@
 #include "characters.hpp"
+#include "expression.hpp"
 #include "read_operands.hpp"
 #include "scopes.hpp"
 #include "vectors.hpp"
@@ -204,8 +205,10 @@ class Body {
         std::uint64_t const n = text_.number();
         text_.expect('>');
         fits = scopes_.add_registers(name, n, bits);
+      } else if (lanes > 1) {
+        fits = scopes_.add_lanes(name, lanes, bits);
       } else {
-        fits = scopes_.add_register(name, bits * lanes).has_value();
+        fits = scopes_.add_register(name, bits).has_value();
       }
       if (!fits) text_.fail("too many registers", text_.at);
     } while (text_.accept(','));
@@ -267,9 +270,17 @@ class Body {
     i.opcode = Opcode(name);
     std::string_view const rest = text_.rest_of_statement();
     operands_.read(rest, i.operands);
+    if (i.opcode.name != "call") evaluate(i.operands);
     if (i.opcode.text.starts_with("brx.idx")) name_targets(i);
     if (std::string const error = error_of_type(i, module_.target); !error.empty()) text_.fail(error, from);
     function_.body.push_back(std::move(i));
+  }
+
+  /// Takes operands such as `(1 + 1)` for their values: of a call they are lists.
+  static void evaluate(std::vector<Operand>& operands) {
+    for (Operand& o : operands)
+      if (auto const n = o.text.starts_with('(') ? constant_of(o.text) : std::nullopt)
+        o.kind = Operand::Kind::immediate, o.value = *n, o.parts.clear();
   }
 
   /// `brx.idx %r1, list` gets the labels of its list as operands; none if no list of this name was read in its braces.

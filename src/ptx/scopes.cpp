@@ -62,6 +62,19 @@ bool Scopes::add_registers(std::string_view name, std::uint64_t count, unsigned 
   return true;
 }
 
+bool Scopes::add_lanes(std::string_view name, unsigned lanes, unsigned bits) {
+  constexpr std::string_view by_place = "xyzw", by_color = "rgba";
+  auto const lane_of = [&](char lane) -> std::string const& {
+    return *kept_.emplace_back(std::make_shared<std::string const>(std::string(name) + '.' + lane));
+  };
+  for (unsigned k = 0; k < lanes && k < by_place.size(); ++k) {
+    auto const reg = add_register(lane_of(by_place[k]), bits);
+    if (!reg) return false;
+    scopes_.back().names[lane_of(by_color[k])] = *reg;
+  }
+  return true;
+}
+
 std::optional<std::uint32_t> Scopes::find_register(std::string_view name) const {
   for (std::size_t s = scopes_.size(); s-- > 0;) {
     Scope const& scope = scopes_[s];

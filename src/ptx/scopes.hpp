@@ -29,6 +29,8 @@ class Scopes {
   std::optional<std::uint32_t> add_register(std::string_view name, unsigned bits);
   /// Adds `name<count>`; false if the function has too many registers.
   bool add_registers(std::string_view name, std::uint64_t count, unsigned bits);
+  /// Adds a register of 2 or 4 lanes: `v.x`, `v.y` and so on, which are also `v.r`, `v.g`. False as above.
+  bool add_lanes(std::string_view name, unsigned lanes, unsigned bits);
   [[nodiscard]] std::optional<std::uint32_t> find_register(std::string_view name) const;
   /// Gives a variable another name if this one was declared before, as a parameter or in another scope: `param0` of each call.
   void declare(Variable& v);

@@ -233,6 +233,25 @@ std::string footprint_line(AccessVerdict const& v, int indent) {
       indent, wavefronts, wavefronts == 1 ? "" : "s", clause);
 }
 
+std::string short_name(std::string name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at = name.find(anonymous); at != name.npos; at = name.find(anonymous, at))
+    name.erase(at, anonymous.size());
+  return name;
+}
+
+std::string next_step(AccessVerdict const& v, std::string_view rows) {
+  auto const* const misfit = std::get_if<Misfit>(&v.found);
+  if (misfit == nullptr) return {};
+  constexpr std::string_view steps[] = {
+      "let all lanes take part, or take an instruction of fewer matrices",
+      "give a larger tile, or an access that stays inside it ('swizproof accesses' has the footprints)",
+      "let each row, and each access in it, start at a multiple of the access's bytes",
+      "give a tile in which each vector is contiguous, or an access of fewer bytes"};
+  return fmt::format("         next: {}{}\n", steps[static_cast<std::size_t>(misfit->fault)],
+                     misfit->fault == Fault::misaligned ? rows : "");
+}
+
 namespace {
 
 /// `         for i = 0..31; every base that is a multiple of 16`
@@ -240,12 +259,12 @@ std::string domain_line(AccessVerdict const& v, Style const& style) {
   return style.brief() ? "" : fmt::format("         for {}\n", v.domain);
 }
 
-std::string describe_cost(AccessVerdict const& v, Style const& style) {
+std::string describe_cost(AccessVerdict const& v, Style const& style, bool is_best) {
   WorstCost const& cost = *v.cost();
   std::string text = fmt::format("         {} wavefront{} in the worst case, ideal {}", cost.wavefronts,
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
-  if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
+  if (!is_best && v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
   text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style) +
           footprint_line(v, 9);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
@@ -261,11 +280,13 @@ std::string describe_cost(AccessVerdict const& v, Style const& style) {
 
 }  // namespace
 
-std::string describe(AccessVerdict const& v, Style const& style) {
+std::string describe(AccessVerdict const& v, Style const& style, bool is_best) {
   Outcome const outcome = v.outcome();
-  std::string const pad(7 - name(outcome).size(), ' ');
-  std::string const first = fmt::format("{}{}  {}\n", style.outcome(outcome), pad, style.strong(v.title));
-  if (v.cost() != nullptr) return first + describe_cost(v, style);
+  bool const remains = is_best && std::holds_alternative<Proved>(outcome) && v.excess() > 0;
+  std::string const word =
+      remains ? "conflict" : style.outcome(outcome) + std::string(8 - name(outcome).size(), ' ');
+  std::string const first = fmt::format("{} {}\n", word, style.strong(v.title));
+  if (v.cost() != nullptr) return first + describe_cost(v, style, is_best);
   if (auto const* unknown = std::get_if<Unknown>(&outcome))
     return first + fmt::format("         {}\n", unknown->reason) + domain_line(v, style);
   Refuted const& refuted = std::get<Refuted>(outcome);

@@ -59,6 +59,9 @@ class Style {
 /// The text with control characters as `\x1b`, so that a name of a file moves no cursor. Letters of other alphabets stay.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// The name of a kernel, as people read it: without `(anonymous namespace)::`.
+[[nodiscard]] std::string short_name(std::string name);
+
 /// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too; from 2^63 on with a sign, as offsets below 0 are.
 [[nodiscard]] std::string describe(Refuted const& refuted);
 
@@ -95,10 +98,15 @@ class Style {
 [[nodiscard]] std::string describe(WorstCost const& cost, int indent, Style const& style);
 
 /// Verdict, numbers, domain and, if it is refuted, which lanes conflict.
-[[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style);
+/// `is_best`: no other layout that was tried costs less in all; what exceeds the ideal is a conflict then, not proved.
+[[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style, bool is_best = false);
 
 /// The cost at multiples of the access's footprint, if positions differ; else empty.
 [[nodiscard]] std::string footprint_line(AccessVerdict const& verdict, int indent);
+
+/// `         next: ...`: how an access that does not fit the tile can be made to fit it; empty if it fits. `rows` goes behind
+/// the line on rows that are misaligned.
+[[nodiscard]] std::string next_step(AccessVerdict const& verdict, std::string_view rows = {});
 
 /// The keys of `check` for one access.
 [[nodiscard]] nlohmann::ordered_json to_json(AccessVerdict const& verdict);

@@ -67,6 +67,7 @@ inline constexpr Form forms[] = {
     {"STS", "a store to shared memory"},
     {"LDSM", "ldmatrix"},
     {"STSM", "stmatrix"},
+    {"STSM.8", "stmatrix of bytes"},
     {"ATOMS", "an atomic of shared memory"},
     {"ATOM", "an atomic by a generic address"},
     {"LDGSTS", "cp.async"},

@@ -120,9 +120,11 @@ void matrices(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
   m.bytes = 16;
   unsigned const n = op.has("4") ? 4 : op.has("2") ? 2 : 1;
-  if (op.has("16") && (op.has("M88") || op.has("MT88")))
-    m.instruction =
-        swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, op.has("MT88")};
+  bool const of_bytes = !load && op.has("8") && op.has("MT168");  // of sm_100: stmatrix.m16n8.trans.b8
+  if (of_bytes) steps.refine("STSM.8"_form);
+  if (of_bytes || (op.has("16") && (op.has("M88") || op.has("MT88"))))
+    m.instruction = swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n,
+                                           of_bytes || op.has("MT88")};
   else
     m.reason = "this shape is not modelled";
   access(steps, std::move(m), operand(i, load ? 1 : 0));

@@ -124,7 +124,7 @@ TEST(CuTe, TiledCopiesGiveItsThreadValueLayouts) {
 }
 
 /// The instruction that a CuTe copy atom issues.
-Instruction instruction_of(nlohmann::json const& record) {
+Instruction copied_by(nlohmann::json const& record) {
   std::string const atom = record["atom"];
   unsigned const bytes = record["bytes_per_lane"], lanes = record["address_lanes"];
   if (atom.find("LDSM") != std::string::npos) return {Operation::ldmatrix, 16, lanes / 8};
@@ -138,7 +138,7 @@ TEST(CuTe, ThreadValueLayoutsCostWhatTheModelOfItsRecorderSays) {
   ASSERT_GE(records.size(), 15U);
   std::size_t compared = 0;
   for (auto const& record : records) {
-    Instruction const instruction = instruction_of(record);
+    Instruction const instruction = copied_by(record);
     auto const& issues = record["lane_byte_addresses"];
     for (std::size_t i = 0; i < issues.size(); ++i, ++compared) {
       auto lanes = issues[i].get<std::vector<std::uint32_t>>();

@@ -88,7 +88,9 @@ struct Execution {
   std::vector<std::vector<std::uint32_t>> backs{};
   std::vector<ExecutedAccess> accesses{};
   std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
-  std::string refused{};                   ///< why nothing was executed; empty where it was
+  std::vector<std::uint32_t>
+      lines{};            ///< by node: of the instruction that makes it first; later nodes have none
+  std::string refused{};  ///< why nothing was executed; empty where it was
   /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
   bool assumes_sources = false;
   std::uint64_t induction_steps = 0;  ///< of all warps so far

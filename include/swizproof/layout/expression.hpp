@@ -85,7 +85,22 @@ class Expression {
   /// The value under `variables`. `like_me` gives the kind and width of word.
   template <Word W>
   [[nodiscard]] W operator()(std::span<W const> variables, W const& like_me) const {
-    std::vector<W> values;
+    if constexpr (std::is_integral_v<W>) {
+      // The commonest expression is one variable, and there are millions of values.
+      if (nodes_.size() == 1 && nodes_[0].op == Op::variable) return variables[nodes_[0].value];
+      static thread_local std::vector<W> kept;
+      return value_in(kept, variables, like_me);
+    } else {
+      std::vector<W> values;
+      return value_in(values, variables, like_me);
+    }
+  }
+
+ private:
+  /// The value under `variables`, with `values` for those of the nodes.
+  template <Word W>
+  [[nodiscard]] W value_in(std::vector<W>& values, std::span<W const> variables, W const& like_me) const {
+    values.clear();
     values.reserve(nodes_.size());
     W const zero = like(like_me, 0);
     for (Node const& n : nodes_) {
@@ -95,8 +110,6 @@ class Expression {
     }
     return values.back();
   }
-
- private:
   /// The value of a node whose operands are a, b and c.
   template <Word W>
   [[nodiscard]] static W value_of(Node const& n, std::span<W const> variables, W const& a, W const& b,
@@ -168,6 +181,12 @@ class Expression {
 
   std::vector<Node> nodes_;
 };
+
+/// src/layout/offsets.cpp compiles that of numbers, once and with more optimisation.
+extern template std::uint32_t Expression::operator()(std::span<std::uint32_t const>,
+                                                     std::uint32_t const&) const;
+extern template std::uint64_t Expression::operator()(std::span<std::uint64_t const>,
+                                                     std::uint64_t const&) const;
 
 /// As C writes it, with the fewest parentheses; products without blanks: `lane%8 + 8*(lane/16)`. For expressions
 /// of numbers, variables, `* / % + ^`. Checked by NamedAccesses.AreWhatTheirTextsSay.

@@ -119,6 +119,9 @@ template <Word W>
   return x;
 }
 
+/// src/layout/offsets.cpp compiles that of numbers, once and with more optimisation.
+extern template std::uint64_t value<std::uint64_t>(std::span<Stage const>, std::uint64_t);
+
 /// Puts the value of the composition in place of each number.
 void values_in_place(std::span<Stage const> stages, std::span<std::uint64_t> numbers);
 

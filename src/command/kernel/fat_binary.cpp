@@ -138,10 +138,8 @@ PtxText named(Binary const& file, std::string const& part, std::string text) {
   return {fmt::format("{} ({})", file.shown, whole), whole, std::move(text)};
 }
 
-/// Modules of PTX in a binary; none, if it has machine code alone.
-std::vector<PtxText> ptx_modules(Binary const& file) {
-  std::string const dump =
-      dump_of(file, "cuobjdump", "-ptx", "PTX", "write the PTX with nvcc -ptx -lineinfo");
+/// Modules of PTX in what `cuobjdump -ptx` prints. With `lines` they keep the lines that they have there.
+std::vector<PtxText> modules_in(std::string const& dump, Binary const& file, bool lines) {
   constexpr std::string_view begin = "\nFatbin ptx code:\n================";
   std::vector<PtxText> modules;
   for (std::size_t at = dump.find(begin); at != dump.npos; at = dump.find(begin, at)) {
@@ -152,8 +150,25 @@ std::vector<PtxText> ptx_modules(Binary const& file) {
     std::string const head = dump.substr(at, text - at);
     std::string part = std::filesystem::path(value_of(head, "identifier")).filename();
     part += (part.empty() ? "" : ", ") + value_of(head, "arch");
-    modules.push_back(named(file, part, dump.substr(text, end - text)));
+    auto const before =
+        lines ? std::count(dump.begin(), dump.begin() + static_cast<std::ptrdiff_t>(text), '\n') : 0;
+    modules.push_back(named(
+        file, part, std::string(static_cast<std::size_t>(before), '\n') + dump.substr(text, end - text)));
   }
+  return modules;
+}
+
+/// Modules of PTX in a binary; none, if it has machine code alone.
+std::vector<PtxText> ptx_modules(Binary const& file) {
+  return modules_in(dump_of(file, "cuobjdump", "-ptx", "PTX", "write the PTX with nvcc -ptx -lineinfo"), file,
+                    false);
+}
+
+/// A file of text: PTX, or what cuobjdump printed of a binary.
+std::vector<PtxText> text_modules(std::string const& file) {
+  std::string text = read_file(file);
+  auto modules = modules_in(text, {file, file}, true);
+  if (modules.empty()) modules.push_back({file, "", std::move(text)});
   return modules;
 }
 
@@ -229,7 +244,7 @@ std::vector<PtxText> ptx_of(std::string const& file) {
                             "compile it: nvcc -ptx -lineinfo -arch=sm_90a");
   if (is_cubin(file))
     throw InputError::whole("a cubin holds machine code and no PTX", file, "nvcc -ptx writes PTX");
-  if (!is_binary(file)) return {{file, "", read_file(file)}};
+  if (!is_binary(file)) return text_modules(file);
   std::vector<PtxText> modules = ptx_modules({file, file});
   if (modules.empty())
     throw InputError::whole("there is machine code in it and no PTX", file,

@@ -74,7 +74,7 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
   FlowReport const& r = answer.report;
   std::string const word(name(r.verdict));
   auto const& grid = answer.launch.grid;
-  fmt::print(common.streams.out, "{}  block {}, grid {}\n", style.strong(answer.kernel),
+  fmt::print(common.streams.out, "{}  block {}, grid {}\n", style.strong(short_name(answer.kernel)),
              three_text(answer.launch.block), three_text(grid));
   fmt::print(common.streams.out, "{}  {}\n",
              r.verdict == FlowVerdict::proved    ? style.good(word)

@@ -145,7 +145,7 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
              "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown;\n"
              "of the {}, over all warps, blocks, iterations and parameters\n{}{}",
              sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
-             sums.idle == 0 ? "" : fmt::format(" ({} not executed)", sums.idle), sums.refuted, sums.data,
+             sums.idle == 0 ? "" : fmt::format(" ({} dead code)", sums.idle), sums.refuted, sums.data,
              sums.unknown, results.front().report.sass ? "SASS" : "PTX", open_faults(results),
              certainty_footer(arch, style));
 }

@@ -87,8 +87,8 @@ std::string page_of(std::vector<std::string> const& files, std::vector<Result> c
   add_numbers(report, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
   std::size_t pictures = 0;
   for (Result const& r : results) {
-    Json kernel{{"kernel", r.name},        {"block", r.report.block}, {"refused", r.report.refused},
-                {"unseen", Json::array()}, {"lines", Json::array()},  {"fixes", Json::array()}};
+    Json kernel{{"kernel", short_name(r.name)}, {"block", r.report.block}, {"refused", r.report.refused},
+                {"unseen", Json::array()},      {"lines", Json::array()},  {"fixes", Json::array()}};
     add_numbers(kernel, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
     std::vector<std::pair<std::string, unsigned>> lines;
     for (KernelAccess const& a : r.report.accesses) {

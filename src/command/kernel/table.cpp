@@ -77,7 +77,7 @@ std::vector<Row<One>> rows_of(std::vector<One> const& accesses) {
   return rows;
 }
 
-/// `2 more, which no lane executes: transpose.cu:31, transpose.cu:33`; empty if one executes each.
+/// `2 more are dead code for this block: transpose.cu:31, transpose.cu:33`; empty if a lane executes each.
 std::string unexecuted(KernelReport const& report) {
   std::vector<std::string> lines;
   std::size_t count = 0;
@@ -94,7 +94,8 @@ std::string unexecuted(KernelReport const& report) {
   constexpr std::size_t most = 3;
   std::string const more = lines.size() > most ? fmt::format(" and {} more lines", lines.size() - most) : "";
   lines.resize(std::min(lines.size(), most));
-  return fmt::format("{} more, which no lane executes: {}{}", count, fmt::join(lines, ", "), more);
+  return fmt::format("{} more {} dead code for this block: {}{}", count, count == 1 ? "is" : "are",
+                     fmt::join(lines, ", "), more);
 }
 
 /// The rows that a lane executes, with --brief without those that are proved.
@@ -237,14 +238,74 @@ std::string op_of(Row<KernelAccess> const& row) {
   return short_op(*row.first) + (row.count == 1 ? "" : fmt::format(" x{}", row.count));
 }
 
+/// The numbers of the rows of a kernel, in columns.
+class Numbers {
+ public:
+  explicit Numbers(std::vector<Row<KernelAccess>> const& rows) {
+    for (Row<KernelAccess> const& row : rows) {
+      KernelAccess const& a = *row.first;
+      Losses const losses(row);
+      std::string const number =
+          !a.wavefronts ? "-"
+          : a.seen != 0 ? fmt::format("{}..{}", a.seen, *a.wavefronts)
+                        : fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts);
+      lines_.push_back({std::to_string(a.loop_depth),
+                        losses.executions ? std::to_string(*losses.executions) : "-", number,
+                        a.instruction ? std::to_string(a.ideal) : "-", losses.text(a)});
+    }
+    for (std::size_t c : {loop, runs, lost})
+      same_[c] = lines_.size() > 1 && std::all_of(lines_.begin(), lines_.end(),
+                                                  [&](auto const& l) { return l[c] == lines_[0][c]; });
+  }
+  [[nodiscard]] std::string head() const { return line_of(names); }
+  [[nodiscard]] std::string line(std::size_t row) const { return line_of(lines_[row]); }
+  /// `of each line: loop 1, runs 32`, the columns that are left out; empty if none is.
+  [[nodiscard]] std::string left_out() const {
+    std::vector<std::string> parts;
+    for (std::size_t c = 0; c < names.size(); ++c)
+      if (same_[c] && lines_[0][c] != "-") parts.push_back(names[c] + " " + lines_[0][c]);
+    return parts.empty() ? "" : fmt::format("of each line: {}", fmt::join(parts, ", "));
+  }
+
+ private:
+  using Line = std::array<std::string, 5>;
+  enum Column : std::size_t { loop, runs, wavefronts, ideal, lost };
+  inline static Line const names{"loop", "runs", "wavefronts", "ideal", "lost"};
+
+  [[nodiscard]] std::string line_of(Line const& texts) const {
+    constexpr std::array<std::size_t, 5> widths{4, 5, 10, 5, 6};
+    std::string text;
+    for (std::size_t c = 0; c < texts.size(); ++c)
+      if (!same_[c]) text += fmt::format("{}{:>{}}", text.empty() ? "" : " ", texts[c], widths[c]);
+    return text;
+  }
+
+  std::vector<Line> lines_{};
+  std::array<bool, 5> same_{};  ///< columns of one value
+};
+
+/// True if the row says `bounds ?`.
+bool has_open_bounds(Row<KernelAccess> const& row) {
+  return is_open(*row.first, row.first->in_bounds) && !is_of_dynamic_size(*row.first);
+}
+
+/// `bounds ? of a.cu:3, a.cu:7`: the lines of the rows, where several have open bounds.
+std::string open_bounds_of(std::vector<Row<KernelAccess>> const& rows) {
+  std::vector<std::string> lines;
+  for (Row<KernelAccess> const& row : rows)
+    if (std::string const line = source_of(*row.first); has_open_bounds(row))
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  return lines.size() < 2 ? "" : fmt::format("bounds ? of {}", fmt::join(lines, ", "));
+}
+
 /// Notes behind the numbers of a row: reason, `bounds ?`, the bytes of the lanes.
-std::string notes_of(Row<KernelAccess> const& row) {
+std::string notes_of(Row<KernelAccess> const& row, bool names_bounds) {
   KernelAccess const& a = *row.first;
   std::vector<std::string> notes;
   if (!a.reason.empty()) notes.push_back(a.reason);
   if (row.reasons.size() > 1) notes.push_back(fmt::format("{} more like it", row.reasons.size() - 1));
   if (is_open(a, a.aligned)) notes.emplace_back("aligned ?");
-  if (is_open(a, a.in_bounds) && !is_of_dynamic_size(a)) notes.emplace_back("bounds ?");
+  if (names_bounds && has_open_bounds(row)) notes.emplace_back("bounds ?");
   if (!a.layout.empty()) notes.push_back("bytes " + a.layout);
   return printable(fmt::format("{}", fmt::join(notes, "; ")));
 }
@@ -253,26 +314,22 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
                     Architecture const& arch, Sources& sources, Style const& style) {
   if (rows.empty()) return;
   constexpr std::size_t width = 80;
+  Numbers const numbers(rows);
   std::size_t wide = 6, op = 2;
   for (Row<KernelAccess> const& row : rows)
     wide = std::max(wide, source_of(*row.first).size()), op = std::max(op, op_of(row).size());
-  fmt::print(common.streams.out, "  {}\n",
-             style.faint(fmt::format("{:<7}  {:<{}}  {:<{}}  {:>4} {:>5} {:>10} {:>5} {:>6}", "", "source",
-                                     wide, "op", op, "loop", "runs", "wavefronts", "ideal", "lost")));
+  fmt::print(
+      common.streams.out, "  {}\n",
+      style.faint(fmt::format("{:<7}  {:<{}}  {:<{}}  {}", "", "source", wide, "op", op, numbers.head())));
   ShownLanes const lanes = shown_lanes(rows, arch, style);
+  std::string const bounds = open_bounds_of(rows);
   LanesSoFar so_far;
-  for (Row<KernelAccess> const& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Row<KernelAccess> const& row = rows[i];
     KernelAccess const& a = *row.first;
-    Losses const losses(row);
-    std::string const number = !a.wavefronts ? "-"
-                               : a.seen != 0
-                                   ? fmt::format("{}..{}", a.seen, *a.wavefronts)
-                                   : fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts);
     std::string const line =
-        fmt::format("{:<{}}  {:<{}}  {:>4} {:>5} {:>10} {:>5} {:>6}", source_of(a), wide, op_of(row), op,
-                    a.loop_depth, losses.executions ? std::to_string(*losses.executions) : "-", number,
-                    a.instruction ? std::to_string(a.ideal) : "-", losses.text(a));
-    std::string const notes = notes_of(row);
+        fmt::format("{:<{}}  {:<{}}  {}", source_of(a), wide, op_of(row), op, numbers.line(i));
+    std::string const notes = notes_of(row, bounds.empty());
     bool const one_line = notes.empty() || 11 + line.size() + 2 + notes.size() <= width ||
                           (a.verdict == KernelVerdict::proved && a.reason.empty());
     fmt::print(common.streams.out, "  {}  {}{}{}\n", colored(a.verdict, style), line,
@@ -287,6 +344,8 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
     fmt::print(common.streams.out, "{}{}{}", line_of(sources, a),
                same.empty() ? lanes_of(a, arch, 6, style) : same, style.brief() ? "" : shown.others());
   }
+  for (std::string const& once : {numbers.left_out(), bounds})
+    if (!once.empty()) fmt::print(common.streams.out, "  {}\n", style.faint(once));
 }
 
 /// Arrays without a fix, and that operands are not counted in one; as lines.
@@ -308,7 +367,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   std::vector<Row<KernelOperand>> const operands = shown_rows(r.report.operands, style);
   if (style.brief() && !r.report.races && rows.empty() && operands.empty() && r.report.refused.empty())
     return;
-  fmt::print(common.streams.out, "{}{}{}\n", style.strong(r.name),
+  fmt::print(common.streams.out, "{}{}{}\n", style.strong(short_name(r.name)),
              r.report.block.empty() ? "" : "  block " + r.report.block,
              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
   if (r.report.accesses.empty() && r.report.operands.empty()) {
@@ -335,7 +394,7 @@ std::string left_out(Results const& results) {
   std::string kernels, files;
   for (Result const& r : results.all)
     if (r.no_shape)
-      kernels += fmt::format("  {}{}\n", printable(r.name),
+      kernels += fmt::format("  {}{}\n", printable(short_name(r.name)),
                              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
   for (UnreadFile const& f : results.not_read)
     files += fmt::format("  {}: {}\n", printable(f.file), printable(f.reason));

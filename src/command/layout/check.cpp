@@ -80,7 +80,8 @@ void print_text(CheckResult const& result, Style const& style) {
                describe(*result.shared()));
   if (auto const* unknown = std::get_if<Unknown>(&one_to_one))
     fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one), unknown->reason);
-  for (AccessVerdict const& v : found.accesses) fmt::print("{}{}", style.gap(), describe(v, style));
+  for (AccessVerdict const& v : found.accesses)
+    fmt::print("{}{}{}", style.gap(), describe(v, style), next_step(v));
   if (!found.accesses.empty()) fmt::print("{}", evidence_footer(found.accesses, *result.arch, style));
 }
 

@@ -89,6 +89,23 @@ Json to_json(EqualResult const& result) {
   return out;
 }
 
+/// `(1,0)`: the coordinate of an index in the shape that both have; the index if there is none.
+std::string place_of(EqualResult const& result, std::uint64_t index) {
+  Layout const *const left = result.left.domain(), *const right = result.right.domain();
+  bool shared = left != nullptr && right != nullptr && left->rank() > 1 && left->rank() == right->rank();
+  for (std::size_t mode = 0; shared && mode < left->rank(); ++mode)
+    shared = left->shape.mode(mode).product() == right->shape.mode(mode).product();
+  if (!shared || index >= static_cast<std::uint64_t>(left->size())) return std::to_string(index);
+  std::vector<std::uint64_t> coordinate;
+  std::uint64_t rest = index;
+  for (std::size_t mode = 0; mode < left->rank(); ++mode) {
+    auto const extent = static_cast<std::uint64_t>(left->shape.mode(mode).product());
+    coordinate.push_back(rest % extent);
+    rest /= extent;
+  }
+  return fmt::format("({})", fmt::join(coordinate, ","));
+}
+
 void print_text(EqualResult const& result, Style const& style) {
   Equality const& found = result.found;
   auto const* refuted = std::get_if<Refuted>(&found.outcome);
@@ -105,7 +122,8 @@ void print_text(EqualResult const& result, Style const& style) {
     Difference const& d = *found.difference;
     std::string const base = d.base == 0 ? "" : fmt::format(" from base {:#x}", d.base);
     std::string const part = d.bit == 0 ? "" : fmt::format(", bit {} of the element", d.bit);
-    fmt::print("           at {}{}{}: {} and {} {}\n", d.input, part, base, d.left, d.right, found.unit);
+    fmt::print("           at {}{}{}: {} and {} {}\n", place_of(result, d.input), part, base, d.left, d.right,
+               found.unit);
   } else if (refuted != nullptr) {
     fmt::print("           {}\n", refuted->question);
   }

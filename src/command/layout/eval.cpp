@@ -42,9 +42,40 @@ std::vector<std::uint64_t> parse_indices(std::string const& text, std::string_vi
   return indices;
 }
 
+/// `(3,4)` or `(3,4),(3,5)`: indices of the elements at these coordinates, one number for each mode of the shape.
+std::vector<std::uint64_t> parse_coordinates(std::string const& text, Layout const* domain) {
+  if (domain == nullptr)
+    throw InputError::whole("a function without a shape has no coordinates", text, "give --at 0,1,2,...");
+  std::string const wanted = fmt::format("--at takes coordinates of the shape {}: one number for each mode",
+                                         to_string(domain->shape));
+  std::vector<std::uint64_t> indices;
+  for (std::size_t from = 0; from < text.size(); ++from) {
+    std::size_t const close = text.find(')', from);
+    if (text[from] != '(' || close == std::string::npos) throw InputError::whole(wanted, text);
+    std::uint64_t index = 0, stride = 1;
+    ++from;
+    for (std::size_t mode = 0; mode < domain->rank(); ++mode) {
+      std::size_t const end = mode + 1 == domain->rank() ? close : text.find(',', from);
+      if (end > close) throw InputError::whole(wanted, text);
+      std::uint64_t const at = parse_number(text, from, end, wanted);
+      std::uint64_t const extent = static_cast<std::uint64_t>(domain->shape.mode(mode).product());
+      if (at >= extent)
+        throw InputError{wanted + fmt::format(", this one below {}", extent), text, from, end - from, {}};
+      index += at * stride;
+      stride *= extent;
+      from = end + 1;
+    }
+    indices.push_back(index);
+    if (from < text.size() && text[from] != ',') throw InputError::whole(wanted, text);
+  }
+  return indices;
+}
+
 /// The indices of --at; without it, all `size` of them. `refuse` throws where there are too many.
 template <class Refuse>
-std::vector<std::uint64_t> indices_of(EvalArguments const& options, std::int64_t size, Refuse const& refuse) {
+std::vector<std::uint64_t> indices_of(EvalArguments const& options, Layout const* domain, std::int64_t size,
+                                      Refuse const& refuse) {
+  if (options.at && options.at->starts_with('(')) return parse_coordinates(*options.at, domain);
   if (options.at) return parse_indices(*options.at, "--at");
   if (size > most_values) refuse();
   std::vector<std::uint64_t> indices;
@@ -68,7 +99,7 @@ Coordinates compute(EvalArguments const& options, Layout const& map) {
     throw InputError{std::move(message), found.map, 0, length, std::move(hint)};
   };
   if (options.bytes || options.base) refuse("a coordinate map has no byte addresses", 1);
-  auto const indices = indices_of(options, map.size(), [&] {
+  auto const indices = indices_of(options, &map, map.size(), [&] {
     refuse(fmt::format("the map has {} coordinates, more than 2^22", map.size()), 1, "give --at 0,1,2,...");
   });
   for (std::uint64_t const i : indices) {
@@ -120,6 +151,8 @@ struct Offsets {
   bool bytes = false;              ///< the unit, else elements
   bool chosen = false;             ///< by --at
   bool beyond = false;             ///< some index is past the size
+  std::string
+      coordinate{};  ///< the text of --at in brackets, where its indices may be meant as one coordinate
   /// Offsets may be negative (negative strides); those of a function without a shape are words.
   std::vector<std::int64_t> values{};
   std::vector<std::string> notes{};
@@ -175,7 +208,7 @@ Offsets compute(EvalArguments const& options, Mapping const& map) {
   refuse_contradictions(options, map, base.has_value());
   Layout const* const domain = map.domain();
   std::int64_t const size = domain == nullptr ? 0 : domain->size();
-  auto const indices = indices_of(options, size, [&] {
+  auto const indices = indices_of(options, domain, size, [&] {
     throw InputError::whole(fmt::format("the layout has {} elements, more than 2^22", size), map.text,
                             "give --at 0,1,2,...");
   });
@@ -183,6 +216,9 @@ Offsets compute(EvalArguments const& options, Mapping const& map) {
   if (domain != nullptr) found.domain = *domain;
   found.bytes = options.bytes || (domain == nullptr && map.acts_on_bytes());
   found.chosen = options.at.has_value();
+  if (domain != nullptr && domain->rank() > 1 && found.chosen && options.at->front() != '(' &&
+      indices.size() == domain->rank())
+    found.coordinate = "(" + *options.at + ")";
   found.notes = map.notes;
   if (map.base_address && !found.bytes && map.acts_on_bytes())
     found.notes.push_back(
@@ -244,6 +280,9 @@ void print_text(Offsets const& found) {
     fmt::print("{}  on {}\n", found.layout, found.unit());
   fmt::print("{}", table_of(found));
   for (std::string const& note : found.notes) fmt::print("note: {}\n", note);
+  if (!found.coordinate.empty())
+    fmt::print("note: these are {} indices; the element at the coordinate {} is --at '{}'\n",
+               found.values.size(), found.coordinate, found.coordinate);
   if (found.beyond) fmt::print("note: indices past the size go on along the last mode, as in CuTe\n");
   auto const most = found.values.empty() ? 0 : *std::max_element(found.values.begin(), found.values.end());
   if (found.domain && !found.bytes && !found.chosen && most >= found.domain->cosize())
@@ -286,7 +325,8 @@ void add_eval(CLI::App& app, Common& common) {
                    "where do the elements 0, 1 and 8 lie?"});
   auto const options = std::make_shared<EvalArguments>();
   options->layout.add_to(*sub);
-  sub->add_option("--at", options->at, "these indices only, separated by commas")->type_name("INTEGERS");
+  sub->add_option("--at", options->at, "these indices only, separated by commas, or coordinates: (3,4)")
+      ->type_name("INTEGERS");
   sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets")
       ->disable_flag_override();
   sub->add_option("--base", options->base, "byte address of the tile (with --bytes)")->type_name("INTEGER");

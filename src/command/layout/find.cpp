@@ -385,19 +385,6 @@ std::string table_of(LinearSearch const& found, SearchProblem const&, std::size_
                      fmt::join(best.cost.wavefronts, " "), describe(best.tma));
 }
 
-/// A line on how the first access that does not fit the tile can be made to fit it: `         next: ...`.
-std::string next_step(FindResult const& result, bool padding) {
-  auto const* const misfit = std::get_if<Misfit>(&result.accesses.front().found);
-  if (misfit == nullptr) return {};
-  constexpr std::string_view steps[] = {
-      "let all lanes take part, or take an instruction of fewer matrices",
-      "give a larger tile, or an access that stays inside it ('swizproof accesses' has the footprints)",
-      "let each row, and each access in it, start at a multiple of the access's bytes",
-      "give a tile in which each vector is contiguous, or an access of fewer bytes"};
-  return fmt::format("         next: {}{}\n", steps[static_cast<std::size_t>(misfit->fault)],
-                     misfit->fault == Fault::misaligned && !padding ? "; --padding searches such rows" : "");
-}
-
 /// The report, to `out`.
 void print_report(std::FILE* out, FindResult const& result, FindArguments const& options,
                   Style const& style) {
@@ -421,13 +408,15 @@ void print_report(std::FILE* out, FindResult const& result, FindArguments const&
     bool const free = std::all_of(result.accesses.begin(), result.accesses.end(),
                                   [](AccessVerdict const& v) { return v.excess() == 0; });
     fmt::print(out, "\n{}, checked{}:\n", style.strong(text_of(result.winner)),
-               free ? "" : "; bank conflicts remain");
+               free ? "" : "; the best that was tried, and bank conflicts remain");
   }
   for (AccessVerdict const& v :
        result.accesses)  // the line of the best candidate has the wavefronts of a proved one
     if (!style.brief() || !std::holds_alternative<Proved>(v.outcome()))
-      fmt::print(out, "{}{}", style.gap(), swizproof::describe(v, style));
-  if (!result.found()) fmt::print(out, "{}", next_step(result, options.padding));
+      fmt::print(out, "{}{}", style.gap(), swizproof::describe(v, style, true));
+  if (!result.found())
+    fmt::print(out, "{}",
+               next_step(result.accesses.front(), options.padding ? "" : "; --padding searches such rows"));
   if (!result.accesses.empty()) fmt::print(out, "{}", evidence_footer(result.accesses, *problem.arch, style));
 }
 

@@ -134,7 +134,7 @@ void write_output(Common const& common, std::string const& path, std::string con
 namespace {
 
 constexpr std::string_view how_to_report =
-    "To report a bug: the command line, its input and 'swizproof --version', to "
+    "To report a bug: the command line, its input and 'swizproof --version', to\n"
     "https://github.com/swizproof/swizproof/issues";
 
 /// Output that could not be written is an error, not a success without output.
@@ -198,9 +198,8 @@ void add_common(CLI::App& app, Common& common) {
   app.parse_complete_callback([&common] {  // runs before the command
     if (common.json) refuse_brief(common, "--json");
   });
-  app.footer(
-      fmt::format("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.\n{}",
-                  how_to_report));
+  app.footer(fmt::format("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 engines disagree.\n{}",
+                         how_to_report));
 }
 
 /// The text for an error of this program.

@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <sstream>
+#include <string>
+#include <utility>
 
 namespace swizproof::command {
 
@@ -17,8 +19,24 @@ class Questions : public CLI::Formatter {
  public:
   std::string make_subcommand(CLI::App const* sub) const override {
     std::ostringstream out;
-    CLI::detail::format_help(out, sub->get_display_name(true), question_of(*sub), column_width_);
+    CLI::detail::format_help(out, sub->get_display_name(true), wrapped(question_of(*sub)), column_width_);
     return out.str();
+  }
+  std::string make_option_desc(CLI::Option const* option) const override {
+    return wrapped(option->get_description());
+  }
+
+ private:
+  /// The text in lines that end before column 80, behind the names.
+  [[nodiscard]] std::string wrapped(std::string_view text) const {
+    std::size_t const width = 80 - column_width_;
+    std::string out, line;
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+      if (!line.empty() && line.size() + 1 + word.size() > width) out += std::exchange(line, "") + "\n";
+      line += (line.empty() ? "" : " ") + word;
+    }
+    return out + line;
   }
 };
 

@@ -155,7 +155,8 @@ void refuse_misuse(CLI::App const& app, Words const& words) {
     }
     bool const takes =
         option != nullptr && option->get_expected_min() > 0 && word.find('=') == std::string::npos;
-    if (!takes || i + 1 == words.size()) continue;
+    if (!takes) continue;
+    if (i + 1 == words.size()) throw InputError::whole(name + " needs a value", word, line.help());
     std::string const& value = words[i + 1];
     if (line.option(value) != nullptr)
       throw InputError::whole(fmt::format("{} needs a value, and {} is an option", word, value),

@@ -43,6 +43,7 @@ struct FragmentResult {
   std::optional<unsigned> lane{};
   std::optional<Holder> holder{};  ///< of the requested element
   std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
+  bool in_elements = false;        ///< `theirs`, where the fragment's own layout is in bits
   std::string_view evidence{};
 };
 
@@ -51,29 +52,21 @@ std::string_view evidence_for(Common const& common, NamedFragment const& f) {
   return name(f.measured ? parse_architecture(common.arch).support : Support::documented);
 }
 
-/// `3,5`, inside the fragment.
-Holder asked_for(Fragment const& f, std::string const& text) {
-  std::size_t const comma = text.find(',');
-  std::string const wanted =
-      fmt::format("--at takes ROW,COLUMN, from 0,0 to {},{}", f.rows - 1, f.columns - 1);
-  if (comma == std::string::npos) throw InputError::whole(wanted, text);
-  std::uint64_t const row = parse_number(text, 0, comma, wanted);
-  std::uint64_t const column = parse_number(text, comma + 1, text.size(), wanted);
-  if (row >= f.rows || column >= f.columns) throw InputError::whole(wanted, text);
-  return holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
-}
-
 FragmentResult compute(Common const& common, FragmentArguments const& options, NamedFragment named) {
   FragmentResult result{std::move(named)};
   Fragment const& f = result.named.fragment;
   result.layout = thread_values(f);
-  if (options.at) result.holder = asked_for(f, *options.at);
+  if (options.at) {
+    auto const [row, column] = element_at(*options.at, f.rows, f.columns);
+    result.holder = holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
+  }
   if (options.lane && *options.lane >= f.threads)
     throw InputError{fmt::format("--lane is from 0 to {}", f.threads - 1), std::to_string(*options.lane)};
   result.lane = options.lane;
   if (options.tv) {
     result.theirs = *options.tv;
     result.layout = parse_thread_values(f, *options.tv);
+    result.in_elements = parse_mapping(*options.tv).domain()->size() != result.layout.size();
     result.answer = decide(is_thread_values("PTX's formulas are the layout", f, result.layout),
                            common.limits(), Effort::two);
     result.evidence = evidence_for(common, result.named);
@@ -255,7 +248,11 @@ void print_lane(NamedFragment const& named, unsigned lane) {
 void print_theirs(FragmentResult const& result, Style const& style) {
   Fragment const& f = result.named.fragment;
   Refuted const* const refuted = result.answer.refuted();
-  fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(result.named)));
+  if (result.in_elements)
+    fmt::print("  {}  in elements of {} bits; in bits:\n  {}  {}\n", result.theirs, f.bits,
+               to_string(result.layout), style.faint(index_text(result.named)));
+  else
+    fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(result.named)));
   fmt::print("  {}  {}{}\n", style.outcome(result.answer.outcome),
              refuted != nullptr ? "is not the instruction's" : "is the instruction's",
              style.aside(names_of(result.answer.engines)));
@@ -378,7 +375,8 @@ void add_fragment(CLI::App& app, Common& common) {
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
                   "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..")
       ->type_name("ELEMENT");
-  sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?")->type_name("INTEGERS");
+  sub->add_option("--at", options->at, "ROW,COLUMN or (ROW,COLUMN): who holds this element?")
+      ->type_name("INTEGERS");
   sub->add_option("--lane", options->lane, "what this lane holds");
   sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?")
       ->type_name("LAYOUT");

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace swizproof::command {
 
@@ -29,6 +30,20 @@ struct FragmentArguments {
     return element.empty() ? std::nullopt : std::optional(parse_element(element));
   }
 };
+
+/// `3,5` or `(3,5)`: row and column of an element of a tile. Throws InputError.
+[[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t> element_at(std::string const& text,
+                                                                        std::uint64_t rows,
+                                                                        std::uint64_t columns) {
+  bool const brackets = text.starts_with('(') && text.ends_with(')');
+  std::size_t const from = brackets ? 1 : 0, to = text.size() - from, comma = text.find(',');
+  std::string const wanted = fmt::format("--at takes ROW,COLUMN, from 0,0 to {},{}", rows - 1, columns - 1);
+  if (comma == std::string::npos) throw InputError::whole(wanted, text);
+  std::uint64_t const row = parse_number(text, from, comma, wanted);
+  std::uint64_t const column = parse_number(text, comma + 1, to, wanted);
+  if (row >= rows || column >= columns) throw InputError::whole(wanted, text);
+  return {row, column};
+}
 
 /// `R1.hi`: bits `from` .. `from + bits - 1` of a thread's registers.
 [[nodiscard]] inline std::string register_name(Fragment const& f, unsigned value, unsigned bits) {

@@ -69,13 +69,8 @@ struct OperandTile {
 /// `3,5`, inside the tile.
 std::uint64_t element_asked_for(OperandTile const& r, std::string const& text) {
   auto const [rows, columns] = r.shape();
-  std::size_t const comma = text.find(',');
-  std::string const wanted = fmt::format("--at takes ROW,COLUMN, from 0,0 to {},{}", rows - 1, columns - 1);
-  if (comma == std::string::npos) throw InputError::whole(wanted, text);
-  std::uint64_t const row = parse_number(text, 0, comma, wanted);
-  std::uint64_t const column = parse_number(text, comma + 1, text.size(), wanted);
-  if (row >= static_cast<std::uint64_t>(rows) || column >= static_cast<std::uint64_t>(columns))
-    throw InputError::whole(wanted, text);
+  auto const [row, column] =
+      element_at(text, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns));
   std::uint64_t const i = r.is_turned() ? column : row, j = r.is_turned() ? row : column;
   return i + j * static_cast<std::uint64_t>(r.tile.extents[0]);
 }

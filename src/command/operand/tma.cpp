@@ -107,8 +107,9 @@ void take_recast(TmaResult& result) {
   std::string const types = before == 4 ? "from compute capability 10.0 on 16U4_ALIGN8B copies the same "
                                           "bytes, with twice the first extents of box (at most 256) and "
                                           "tensor; "
-                                          "16U4_ALIGN16B writes others, 8 bytes free behind every 8 (--box "
-                                          "128,ROWS --element 16U4_ALIGN16B)"
+                                          "16U4_ALIGN16B writes others, 8 bytes free behind every 8 "
+                                          "('swizproof tma --box 128,64 --element 16U4_ALIGN16B --arch "
+                                          "sm_100')"
                                         : fmt::format("TMA has no elements of {} bits", before);
   result.map.notes.push_back(
       fmt::format("{}; the answer is that of the same bytes as elements of {} bits: {}", types,

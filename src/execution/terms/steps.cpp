@@ -23,6 +23,7 @@ void Steps::run(Id block) {
     } else if (s.dst >= 0 && needed_[static_cast<std::size_t>(s.dst)] != 0) {
       registers_.write(static_cast<std::uint32_t>(s.dst), block, result(s));
     }
+    out_.lines.resize(out_.terms.nodes().size(), s.line);
   }
   registers_.finish(block);
   if (!out_.wants_conditions) return;

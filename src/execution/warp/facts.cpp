@@ -121,7 +121,8 @@ Facts TermFacts::of_special(Special s, Facts f) {
   else if (s <= Special::ntid_z)
     f.most = 1024;
   else if (s <= Special::nctaid_z)
-    f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
+    f.most = (s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffffU : 0xffffU) -
+             (s < Special::nctaid_x ? 1U : 0U);
   else if (s == Special::laneid)
     f.most = 31;
   else if (s >= Special::warp_x && s <= Special::warp_z) {

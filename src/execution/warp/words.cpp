@@ -351,9 +351,17 @@ Lanes Bitwise::shifted_by(Id id, unsigned k, unsigned bits) {
     in_.sums.reduce(out, bits);
     return out;
   }
-  if (a.uniform()) {
-    Lanes const &whole = in_.words.value(n.a, w), &by = in_.words.value(n.b, node(n.b).width);
-    if (whole.uniform()) return in_.atoms.of_operation(id, {&whole, &by}, bits);
+  Lanes const& whole = in_.words.value(n.a, w);
+  if (whole.uniform()) {
+    Lanes const& by = in_.words.value(n.b, node(n.b).width);
+    return in_.atoms.of_operation(id, {&whole, &by}, bits);
+  }
+  // Or the lanes agree above the zeros of what is not known, and carry nothing there: the sign of 128 m + lane is that of m.
+  std::uint64_t const low = whole.split() ? low_bits(in_.sums.zeros_of(whole, w)) : 0;
+  if (whole.split() && agree(whole, ~low)) {
+    Term const high{&in_.execution.terms, in_.atoms.node_of(with_number(whole, whole.lane[0] & ~low), w)};
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = (whole.lane[l] & low) >> k;
+    return in_.sums.sum(out, in_.atoms.of(shr(high, std::uint64_t{k}).id, bits), 1, bits);
   }
   if (zeros < k)
     return in_.atoms.missing_bits(

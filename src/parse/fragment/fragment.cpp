@@ -53,6 +53,22 @@ std::variant<NamedFragment, TiledOperand> parse_operand(std::string_view text,
   return one_fragment(text, element_bits);
 }
 
+/// A thread-value layout of elements as one of their bits, which are the first mode of the values.
+static Layout in_bits(Layout const& elements, unsigned bits) {
+  auto const scaled = [&](auto const& self, IntTuple const& strides) -> IntTuple {
+    if (!strides.is_tuple)
+      return IntTuple(static_cast<std::int64_t>(static_cast<std::uint64_t>(strides.value) * bits));
+    std::vector<IntTuple> modes;
+    for (IntTuple const& mode : strides.modes) modes.push_back(self(self, mode));
+    return IntTuple(std::move(modes));
+  };
+  Layout const lanes = elements.mode(0), values = elements.mode(1);
+  using Modes = std::vector<IntTuple>;
+  return {IntTuple(Modes{lanes.shape, IntTuple(Modes{IntTuple(std::int64_t{bits}), values.shape})}),
+          IntTuple(Modes{scaled(scaled, lanes.stride),
+                         IntTuple(Modes{IntTuple(1), scaled(scaled, values.stride)})})};
+}
+
 Layout parse_thread_values(Fragment const& f, std::string const& text) {
   Mapping const map = parse_mapping(text);
   auto const refuse = [&](std::string message) {
@@ -64,6 +80,7 @@ Layout parse_thread_values(Fragment const& f, std::string const& text) {
       map.element_bits)
     refuse("--tv takes a layout of two modes, (thread, value)");
   std::int64_t const threads = layout->mode(0).size(), values = layout->mode(1).size();
+  if (counts_bits(f) && threads == f.threads && values == f.values) return in_bits(*layout, f.bits);
   if (threads != f.threads || values != counted_values(f))
     refuse(fmt::format("this layout has {} threads and {} values, the fragment {} and {}{}", threads, values,
                        f.threads, counted_values(f), counts_bits(f) ? " bits" : ""));

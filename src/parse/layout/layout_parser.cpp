@@ -294,17 +294,24 @@ std::int64_t LayoutParser::shift() {
   return value;
 }
 
+std::string formula_hint(Scanner const& in, std::string_view name) {
+  if (name != "row" && name != "col") return {};
+  return "a formula names its variables and the shape: fn(row, col) = " + std::string(in.text()) + " (64,64)";
+}
+
 void LayoutParser::fail_at_name() {
   std::size_t const from = in_.at();
   std::string const name(in_.take_name());
+  std::string const formula = formula_hint(in_, name);
   bool const type = name == "int" || name == "size_t" || name == "int64_t" || name == "int32_t" ||
                     name == "uint32_t" || name == "unsigned";
-  in_.fail(
-      type ? "an extent of type " + name + " is known at run time alone, and a number is needed"
-           : "'" + name + "' is a name, and a number is needed",
-      from, name.size(),
-      "what is proved holds for one layout: write the number that stands for it, such as 128 or _128, and "
-      "ask once for each");
+  in_.fail(type ? "an extent of type " + name + " is known at run time alone, and a number is needed"
+                : "'" + name + "' is a name, and a number is needed",
+           from, name.size(),
+           !formula.empty()
+               ? formula
+               : "what is proved holds for one layout: write the number that stands for it, such as "
+                 "128 or _128, and ask once for each");
 }
 
 /// Before an operator of the arithmetic, on the same line. `>` closes a template's arguments.

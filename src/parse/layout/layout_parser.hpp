@@ -17,6 +17,9 @@ enum class Defect : std::uint8_t { none, extent, size, reach };
 [[nodiscard]] Defect defect(Layout const& layout);
 [[nodiscard]] std::string_view explain(Defect defect);
 
+/// The text as a function of coordinates, where `name` is one that a formula without `fn` has; else empty.
+[[nodiscard]] std::string formula_hint(Scanner const& in, std::string_view name);
+
 /// Reads from a scanner that its owner shares with other parsers.
 class LayoutParser {
  public:

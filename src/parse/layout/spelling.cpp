@@ -102,6 +102,11 @@ constexpr Keyword keywords[] = {
 
 /// `using X =`, `constexpr auto x =`, `x =`: what stands before a layout in a program. Returns the name.
 std::string MappingParser::take_declaration() {
+  while (in_.take("using namespace")) {
+    in_.skip_namespaces();
+    (void)in_.take_name();
+    in_.expect(";", "after the namespace");
+  }
   std::size_t const from = in_.at();
   static constexpr std::string_view words[] = {
       "using",    "static", "constexpr", "inline",  "const",     "auto",   "alias",    "var",
@@ -362,6 +367,25 @@ void fail_at_name(Scanner& in) {
   if (name.starts_with("SM") && name.find('_') != name.npos)
     refuse("'" + name + "' names an instruction, and a layout is needed",
            "an instruction reads a layout: swizproof check LAYOUT --access INSTRUCTION");
+  if (std::string const formula = formula_hint(in, name); !formula.empty())
+    refuse("unknown name '" + name + "'", formula);
+  for (char const* instruction : {"mma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"})
+    if (name == instruction)
+      refuse(
+          "'" + name + "' names an instruction, and a layout is needed",
+          "its registers: 'swizproof fragment' and its name; what it reads: swizproof check LAYOUT --access "
+          "INSTRUCTION");
+  for (char const* type : {"Shape", "Stride", "Step", "Layout", "Int"})
+    if (name == type)
+      refuse("the arguments of the type '" + name + "' are missing",
+             "such as Layout<Shape<_8,_64>,Stride<_64,_1>>{}; functions: make_layout(make_shape(8,64), "
+             "make_stride(64,1))");
+  for (char const* made : {"shape", "stride", "layout", "coord"})
+    if (name == made && in.looking_at("("))
+      refuse("unknown name '" + name + "'", "did you mean make_" + name + "?");
+  if (name == "tma") refuse("a mode is missing behind tma", "such as tma:128B");
+  if (name == "gmma" || name == "umma")
+    refuse("an atom is missing behind " + name, "such as " + name + ":K_SW128<f16>");
   if (element_type(name) != nullptr)
     refuse("'" + name + "' is an element type, and a layout is needed",
            "an atom takes one, gmma:K_SW128<" + name + ">, and so does --element " + name);

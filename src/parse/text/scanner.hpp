@@ -29,6 +29,8 @@ class Scanner {
       throw InputError{"the text is longer than 1 MiB", std::string(text.substr(0, 60)), 0, 1, {}};
   }
 
+  /// All of the text.
+  [[nodiscard]] std::string_view text() const { return text_; }
   [[noreturn]] void fail(std::string message, std::size_t at, std::size_t length = 1,
                          std::string hint = {}) const {
     if (Typographic const* const t = typographic_at(text_.substr(std::min(at, text_.size()))))

@@ -16,7 +16,7 @@ bool used(AccessVerdict const& v, Engine engine) {
   return std::find(v.engines.begin(), v.engines.end(), engine) != v.engines.end();
 }
 
-constexpr char const* swizzled = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)";
+constexpr char const* swizzled_rows = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)";
 
 TEST(Check, BasesAreThoseOfSharedMemory) {
   // If bit 26 of an address is set, odd lanes go to the banks of even ones. No address of shared memory has it.
@@ -34,7 +34,7 @@ TEST(Check, BasesAreThoseOfSharedMemory) {
 }
 
 TEST(Check, ASwizzledTileIsConflictFreeByAlgebraAndExhaustion) {
-  AccessVerdict const v = check_text(swizzled, "ldmatrix.x4 step row 16, byte 32");
+  AccessVerdict const v = check_text(swizzled_rows, "ldmatrix.x4 step row 16, byte 32");
   EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
   EXPECT_EQ(v.cost()->wavefronts, 4U);
   EXPECT_EQ(v.excess(), 0U);
@@ -58,7 +58,7 @@ TEST(Check, EveryPositionIsAskedHoweverTheAccessIsWritten) {
         << "the clause is one that an access takes";
     EXPECT_TRUE(narrowed.narrowed);
   }
-  EXPECT_FALSE(check_text(swizzled, "ldmatrix.x4").at_footprints) << "no position costs more";
+  EXPECT_FALSE(check_text(swizzled_rows, "ldmatrix.x4").at_footprints) << "no position costs more";
   EXPECT_FALSE(check_text("(64,64):(64,1)", "ldmatrix.x4").at_footprints) << "every position costs as much";
 }
 
@@ -222,9 +222,9 @@ TEST(Check, RefutesWhatDoesNotFitWithoutEnumeration) {
 }
 
 TEST(Check, SaysHowMuchOfTheTileIsReachedAndWhatItCosts) {
-  EXPECT_FALSE(check_text(swizzled, "ldmatrix.x4").cost()->coverage) << "moved to every position";
-  EXPECT_EQ(check_text(swizzled, "ldmatrix.x4").cost()->total, 4U * 113 * 7);
-  AccessVerdict const whole = check_text(swizzled, "ldmatrix.x4 step row 16, byte 32");
+  EXPECT_FALSE(check_text(swizzled_rows, "ldmatrix.x4").cost()->coverage) << "moved to every position";
+  EXPECT_EQ(check_text(swizzled_rows, "ldmatrix.x4").cost()->total, 4U * 113 * 7);
+  AccessVerdict const whole = check_text(swizzled_rows, "ldmatrix.x4 step row 16, byte 32");
   EXPECT_EQ(whole.cost()->coverage, (Coverage{16384, 16384}));
   EXPECT_EQ(whole.cost()->total, 4U * 8 * 4) << "8 x 4 origins of 4 wavefronts";
   EXPECT_EQ(check_text("(8,72):(72,1)", "copy.row128 step row 4, byte 128").cost()->coverage,
@@ -260,9 +260,9 @@ TEST(Check, BasesAreMultiplesOfSixteenUnlessToldOtherwise) {
   options.align = 2;
   EXPECT_TRUE(std::holds_alternative<Refuted>(check_text("(32,34):(34,1)", access, 16, options).outcome()));
   options.align = 8;
-  EXPECT_NE(
-      check_text(swizzled, "ldmatrix.x4", 16, options).domain.find("multiple of 16 (of 8, and of the 16"),
-      std::string::npos);
+  EXPECT_NE(check_text(swizzled_rows, "ldmatrix.x4", 16, options)
+                .domain.find("multiple of 16 (of 8, and of the 16"),
+            std::string::npos);
 }
 
 TEST(Check, ALimitIsUnknown) {

@@ -62,7 +62,7 @@ rc::Gen<RepeatedCase> any_repeated_case() {
 }
 
 /// A case, by its place in the order of cases; and what a loop over all of them says.
-struct Loop {
+struct PlainLoop {
   struct Case {
     std::vector<W> values;
     W base;
@@ -74,7 +74,7 @@ struct Loop {
   std::set<W> reached{};               ///< grains of the tile
   bool accessed = false;
 
-  Loop(Placement const& placement, W base_step, W bases) {
+  PlainLoop(Placement const& placement, W base_step, W bases) {
     Instruction const& instruction = placement.instruction();
     for_each_assignment(placement, [&](Values values) {
       for (W base = 0; base < bases * base_step; base += base_step) {
@@ -118,7 +118,7 @@ RC_GTEST_PROP(Repeats, VerdictsAreThoseOfAllCases, ()) {
   W const bases = k.tile.on_bytes ? *rc::gen::element<W>(1, 2, 4) : 1;
   CheckOptions options;
   options.align = std::max<W>(k.tile.swizzle.period() / bases, 16);
-  Loop const loop(placement, *options.align, bases);
+  PlainLoop const loop(placement, *options.align, bases);
   RC_PRE(loop.accessed);
   AccessVerdict const v = check(placement, options);
   std::uint64_t classes = 0;

@@ -11,14 +11,14 @@
 namespace swizproof {
 namespace {
 
-struct Tile {
+struct OperandTile {
   std::string name;
   std::uint64_t period;
 };
 
 /// Tiles that swizzle addresses: K- and MN-major, of each mode.
-std::vector<Tile> tiles_of_addresses() {
-  std::vector<Tile> all;
+std::vector<OperandTile> tiles_of_addresses() {
+  std::vector<OperandTile> all;
   for (char const* major : {"K", "MN"})
     for (auto const& [mode, period] : {std::pair{"SW32", 256U}, {"SW64", 512U}, {"SW128", 1024U}})
       all.push_back({fmt::format("gmma:{}_{}<f16> (64,64)", major, mode), period});
@@ -26,7 +26,7 @@ std::vector<Tile> tiles_of_addresses() {
 }
 
 TEST(TileBase, OfATileOfAddressesIsThatOfItsUsers) {
-  for (Tile const& tile : tiles_of_addresses()) {
+  for (OperandTile const& tile : tiles_of_addresses()) {
     Mapping const map = parse_mapping(tile.name, {16});
     TmaAnswer const tma = tma_boxes(map);
     ASSERT_TRUE(tma.writes) << tile.name;

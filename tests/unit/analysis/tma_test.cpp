@@ -16,7 +16,7 @@ namespace {
 TmaAnswer boxes(std::string_view layout, unsigned bits) { return tma_boxes(parse_mapping(layout, {bits})); }
 
 /// A tile as the test sees it: byte addresses by coordinate, the first mode fastest.
-struct Tile {
+struct BoxedTile {
   std::vector<std::uint64_t> extents{};
   std::uint32_t bytes = 1;
   std::vector<std::int64_t> address{};
@@ -33,8 +33,8 @@ struct Tile {
   }
 };
 
-Tile tile_of(Map const& map, std::uint64_t base = 0) {
-  Tile tile;
+BoxedTile tile_of(Map const& map, std::uint64_t base = 0) {
+  BoxedTile tile;
   Layout const& l = *map.domain();
   tile.bytes = *map.element_bits / 8;
   for (std::size_t m = 0; m < l.rank(); ++m)
@@ -53,7 +53,7 @@ std::int64_t manual(unsigned mode, std::int64_t a) {
 }
 
 /// True if boxes of these extents, dimensions along these modes, put every element where the tile has it.
-bool writes(Tile const& tile, unsigned mode, std::vector<std::uint64_t> const& box,
+bool writes(BoxedTile const& tile, unsigned mode, std::vector<std::uint64_t> const& box,
             std::vector<std::size_t> const& modes) {
   std::int64_t const line_bytes = static_cast<std::int64_t>(box[0]) * tile.bytes;
   std::int64_t const width = mode == 0 ? 0 : 16 << mode;
@@ -77,7 +77,7 @@ bool writes(Tile const& tile, unsigned mode, std::vector<std::uint64_t> const& b
 }
 
 /// The fewest boxes of any mode, order of dimensions and extents; 0 if none will do.
-std::uint64_t fewest_boxes(Tile const& tile) {
+std::uint64_t fewest_boxes(BoxedTile const& tile) {
   std::uint64_t fewest = 0;
   std::vector<std::size_t> order(tile.extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -116,7 +116,7 @@ void expect_written(std::string_view layout, unsigned bits, TmaMode mode,
   for (std::uint32_t const b : box) elements *= b;
   EXPECT_EQ(w.bytes, elements * bits / 8);
   EXPECT_EQ(w.boxes * elements, static_cast<std::uint64_t>(map.domain()->size()));
-  Tile const tile = tile_of(map);
+  BoxedTile const tile = tile_of(map);
   EXPECT_TRUE(writes(tile, static_cast<unsigned>(mode), {box.begin(), box.end()}, w.modes)) << layout;
 }
 
@@ -175,7 +175,7 @@ TEST(Tma, SaysWhyNot) {
       boxes("(64,63):(63,1)", 4).reason,
       "TMA copies elements of 8, 16, 32 or 64 bits, not of 4; for CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, "
       "which leaves no gaps, give the tile in bytes, --element u8; 16U4_ALIGN16B leaves 8 bytes free behind "
-      "every 8: --box 128,ROWS --element 16U4_ALIGN16B");
+      "every 8: 'swizproof tma --box 128,64 --element 16U4_ALIGN16B --arch sm_100'");
   EXPECT_EQ(boxes("(64,64):(64,1)", 4).element_bits, 8U) << "two elements a byte: it is written";
   EXPECT_NE(boxes("(64,34):(34,1)", 4).reason.find("no boxes of bytes write the tile"), std::string::npos);
   EXPECT_EQ(boxes("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 16).reason,
@@ -202,7 +202,7 @@ TEST(Tma, AgreesWithTheBoxesThatHaveNames) {
       }
       TmaAnswer const answer = tma_boxes(box);
       ASSERT_TRUE(answer.writes) << box.text << ": " << answer.reason;
-      Tile const tile = tile_of(box);
+      BoxedTile const tile = tile_of(box);
       EXPECT_TRUE(writes(tile, static_cast<unsigned>(answer.writes->mode),
                          {answer.writes->box.begin(), answer.writes->box.end()}, answer.writes->modes))
           << box.text;
@@ -232,7 +232,7 @@ TEST(Tma, AgreesWithEqual) {
 
 /// Address of each byte of the tile by the copies of a plan from a base, byte by byte as H8 has it; what is written to two places
 /// is at -1.
-std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(Tile const& tile, TmaPlan const& plan,
+std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(BoxedTile const& tile, TmaPlan const& plan,
                                                                 std::int64_t base) {
   std::map<std::pair<std::size_t, unsigned>, std::int64_t> at;
   auto const mode = static_cast<unsigned>(plan.mode);
@@ -265,7 +265,7 @@ std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(Tile const& tile
 }
 
 /// True if a base is good: every destination is a multiple of 128, and every byte lies where the tile has it.
-bool good(Map const& map, Tile const& tile, TmaPlan const& plan, std::uint64_t base) {
+bool good(Map const& map, BoxedTile const& tile, TmaPlan const& plan, std::uint64_t base) {
   for (TmaCopy const& copy : plan.copies)
     if ((static_cast<std::int64_t>(base) + copy.destination) % 128 != 0) return false;
   auto const at = landed(tile, plan, static_cast<std::int64_t>(base));
@@ -369,7 +369,7 @@ RC_GTEST_PROP(TmaProperties, CopiesLandOnTheTileFromExactlyTheBasesThatAreNamed,
   auto const [text, bits] = *any_tma_tile();
   Mapping const map = parse_mapping(text, {bits});
   TmaCopies const found = tma_copies(map);
-  Tile const tile = tile_of(map);
+  BoxedTile const tile = tile_of(map);
   RC_CLASSIFY(found.plans.empty(), "refused");
   RC_CLASSIFY(found.plans.size() > 1, "several modes");
   RC_ASSERT(std::holds_alternative<Proved>(found.outcome) == !found.plans.empty());
@@ -397,7 +397,7 @@ RC_GTEST_PROP(TmaProperties, TheElementThatIsShownLiesElsewhere, ()) {
   TmaCopies const found = tma_copies(map);
   RC_PRE(found.witness.has_value());
   TmaWitness const& w = *found.witness;
-  Tile const tile = tile_of(map);
+  BoxedTile const tile = tile_of(map);
   RC_ASSERT(w.tma.has_value());
   RC_ASSERT(tile.address[tile.index(w.at)] == w.layout);
   RC_ASSERT(*w.tma != w.layout);

@@ -11,11 +11,11 @@
 namespace swizproof {
 namespace {
 
-constexpr char const* all_four = "p cnf 2 4\n1 2 0\n-1 2 0\n1 -2 0\n-1 -2 0\n";
+constexpr char const* every_clause = "p cnf 2 4\n1 2 0\n-1 2 0\n1 -2 0\n-1 -2 0\n";
 
 TEST(Trimmer, KeepsWhatIsNeeded) {
-  EXPECT_EQ(trimmed(all_four, "2 0\n0\n"), "2 0\n0\n");
-  EXPECT_EQ(trimmed(all_four, "2 0\nd 1 2 0\n0\n"), "2 0\n0\n");
+  EXPECT_EQ(trimmed(every_clause, "2 0\n0\n"), "2 0\n0\n");
+  EXPECT_EQ(trimmed(every_clause, "2 0\nd 1 2 0\n0\n"), "2 0\n0\n");
   EXPECT_EQ(trimmed("c x\np cnf 4 4\n1 2 0\n-1 2 0\n1 -2 0\n-1 -2 0\n", "1 2 3 0\n2 4 0\n2 0\n0\n"),
             "2 0\n0\n");
   EXPECT_EQ(trimmed("p cnf 1 2\n1 0\n-1 0\n", "1 0\n0\n"), "0\n");
@@ -51,7 +51,7 @@ TEST(Trimmer, RemovesWhatIsUsedNoMore) {
 TEST(Trimmer, LeavesAloneWhatDoesNotHold) {
   for (char const* proof :
        {"", "0\n", "d 1 2 0\nd -1 2 0\n2 0\n0\n", "3 -1 -2 0\n0\n", "d 7 8 0\n2 0\n0\n", "x\n", "2"})
-    EXPECT_FALSE(trimmed(all_four, proof).has_value()) << proof;
+    EXPECT_FALSE(trimmed(every_clause, proof).has_value()) << proof;
   EXPECT_FALSE(trimmed("p cnf 2 1\n1 x 0\n", "0\n").has_value());
 }
 

@@ -6,7 +6,7 @@
 namespace swizproof {
 namespace {
 
-Question low_bits(unsigned kept, unsigned bits) {
+Question keep_low_bits(unsigned kept, unsigned bits) {
   return ask("low bits", 64, {{"x", bits}},
              [kept](auto x) { return states(((swizzle_128B(x) ^ x) & ((1ULL << kept) - 1)) == 0); });
 }
@@ -17,14 +17,14 @@ Question sum_commutes(unsigned step, unsigned bits) {
 }
 
 TEST(Engines, AllProveATruth) {
-  Question const q = low_bits(4, 12);
+  Question const q = keep_low_bits(4, 12);
   EXPECT_TRUE(std::holds_alternative<Proved>(*decide_exhaustively(q)));
   EXPECT_TRUE(std::holds_alternative<Proved>(*decide_linearly(q)));
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), {})));
 }
 
 TEST(Engines, AllRefuteAFalsehood) {
-  Question const q = low_bits(5, 12);
+  Question const q = keep_low_bits(5, 12);
   for (Outcome const& outcome :
        {*decide_exhaustively(q), *decide_linearly(q), decide_symbolically(std::span(&q, 1), {})}) {
     auto const* refuted = std::get_if<Refuted>(&outcome);
@@ -48,7 +48,7 @@ TEST(Engines, TryEveryValueToTheLast) {
 }
 
 TEST(Engines, SayNothingWhereTheyAreNotExact) {
-  EXPECT_FALSE(decide_exhaustively(low_bits(4, 64)).has_value()) << "too many";
+  EXPECT_FALSE(decide_exhaustively(keep_low_bits(4, 64)).has_value()) << "too many";
   EXPECT_FALSE(decide_linearly(sum_commutes(1024, 64)).has_value()) << "a carry";
   Question const q = sum_commutes(1024, 64);
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), {})));
@@ -73,9 +73,9 @@ TEST(Ask, VariablesOfOneNameAreTwoAndMisfitsAreRefused) {
 
 TEST(Smt, NamesTheQuestionThatFails) {
   std::vector<Question> questions;
-  for (unsigned i = 0; i < 2048; ++i) questions.push_back(low_bits(i % 5, 32));
+  for (unsigned i = 0; i < 2048; ++i) questions.push_back(keep_low_bits(i % 5, 32));
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(questions, {})));
-  questions[1500] = low_bits(5, 32);
+  questions[1500] = keep_low_bits(5, 32);
   questions[1500].name = "the odd one";
   Outcome const outcome = decide_symbolically(questions, {});
   ASSERT_TRUE(std::holds_alternative<Refuted>(outcome));
@@ -123,31 +123,31 @@ TEST(Smt, StepsAreALimitThatNoMachineTurns) {
     EXPECT_EQ(std::get<Unknown>(outcome).reason, "limit of " + std::to_string(steps) + " steps");
   }
   few.steps = 100000;
-  Question const easy = low_bits(4, 64);
+  Question const easy = keep_low_bits(4, 64);
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&easy, 1), few)));
 }
 
 TEST(Smt, AModelThatDoesNotReplayIsADisagreement) {
-  Question q = low_bits(5, 64);
+  Question q = keep_low_bits(5, 64);
   q.on_numbers = [](auto) { return Implication<bool>{true, true}; };
   EXPECT_THROW((void)decide_symbolically(std::span(&q, 1), {}), Disagreement);
-  Question linear = low_bits(5, 64);
+  Question linear = keep_low_bits(5, 64);
   linear.on_numbers = q.on_numbers;
   EXPECT_THROW((void)decide_linearly(linear), Disagreement);
 }
 
 TEST(Search, FindsTheSimplestCounterexampleOrNone) {
-  auto const refuted = search_counterexample(low_bits(5, 64));
+  auto const refuted = search_counterexample(keep_low_bits(5, 64));
   ASSERT_TRUE(refuted.has_value());
   EXPECT_EQ(refuted->values[0].second, 128U);
-  EXPECT_FALSE(search_counterexample(low_bits(4, 64)).has_value());
+  EXPECT_FALSE(search_counterexample(keep_low_bits(4, 64)).has_value());
 }
 
 TEST(Hypothesis, IsRefutedExactlyIfSatisfiable) {
   Question const q = ask("empty", 32, {{"x", 32}}, [](auto x) { return states(x < 0, x == 1); });
   Question const h = hypothesis_of(q);
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&h, 1), {})));
-  Question const r = hypothesis_of(low_bits(4, 64));
+  Question const r = hypothesis_of(keep_low_bits(4, 64));
   EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&r, 1), {})));
   EXPECT_TRUE(std::holds_alternative<Refuted>(*decide_linearly(r)));
 }

@@ -13,32 +13,38 @@ std::string wait(unsigned parity, std::string const& label, std::string const& s
   return fmt::format("{0}: mbarrier.try_wait.parity{2}.shared.b64 %p2, [%r2+2048], {1};\n@!%p2 bra {0};\n",
                      label, parity, sem);
 }
-std::string kind(std::string const& body) { return Case{body}.kind(); }
+std::string kind_by_barriers(std::string const& body) { return Case{body}.kind(); }
 
 TEST(Mbarriers, OrderWhatIsBeforeTheArrival) {
-  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W") + neighbour(33) + store), "proved");
-  EXPECT_EQ(kind(init + sync + load + arrive + "st.shared.f32 [%r3], %f1;\n" + wait(0, "$W") + neighbour(33) +
-                 store),
+  EXPECT_EQ(kind_by_barriers(init + sync + in + arrive + wait(0, "$W") + neighbour(33) + store), "proved");
+  EXPECT_EQ(kind_by_barriers(init + sync + load + arrive + "st.shared.f32 [%r3], %f1;\n" + wait(0, "$W") +
+                             neighbour(33) + store),
             "race");
 }
 
 TEST(Mbarriers, OrderNothingWhereTheyAreRelaxed) {
   std::string const relaxed = "mbarrier.arrive.relaxed.cta.shared.b64 %rd9, [%r2+2048];\n";
-  EXPECT_EQ(kind(init + sync + in + relaxed + wait(0, "$W") + neighbour(33) + store), "race");
-  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + neighbour(33) + store), "race");
+  EXPECT_EQ(kind_by_barriers(init + sync + in + relaxed + wait(0, "$W") + neighbour(33) + store), "race");
+  EXPECT_EQ(
+      kind_by_barriers(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + neighbour(33) + store),
+      "race");
   // but with fences: release and acquire patterns
   std::string const fence = "fence.acq_rel.cta;\n";
-  EXPECT_EQ(kind(init + sync + in + fence + relaxed + wait(0, "$W") + neighbour(33) + store), "proved");
-  EXPECT_EQ(kind(init + sync + in + relaxed + fence + wait(0, "$W") + neighbour(33) + store), "race");
-  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + fence + neighbour(33) + store),
+  EXPECT_EQ(kind_by_barriers(init + sync + in + fence + relaxed + wait(0, "$W") + neighbour(33) + store),
             "proved");
-  EXPECT_EQ(kind(init + sync + in + arrive + fence + wait(0, "$W", ".relaxed.cta") + neighbour(33) + store),
+  EXPECT_EQ(kind_by_barriers(init + sync + in + relaxed + fence + wait(0, "$W") + neighbour(33) + store),
             "race");
-  EXPECT_EQ(kind(init + sync + in + relaxed + fence + wait(0, "$W", ".relaxed.cta") + fence + neighbour(33) +
-                 store),
+  EXPECT_EQ(kind_by_barriers(init + sync + in + arrive + wait(0, "$W", ".relaxed.cta") + fence +
+                             neighbour(33) + store),
+            "proved");
+  EXPECT_EQ(kind_by_barriers(init + sync + in + arrive + fence + wait(0, "$W", ".relaxed.cta") +
+                             neighbour(33) + store),
+            "race");
+  EXPECT_EQ(kind_by_barriers(init + sync + in + relaxed + fence + wait(0, "$W", ".relaxed.cta") + fence +
+                             neighbour(33) + store),
             "race");
   // no memory is shared: the phases are in order all the same
-  EXPECT_EQ(kind(init + sync + relaxed + wait(0, "$W") + relaxed + wait(1, "$V")), "proved");
+  EXPECT_EQ(kind_by_barriers(init + sync + relaxed + wait(0, "$W") + relaxed + wait(1, "$V")), "proved");
 }
 
 TEST(Mbarriers, WaitForTheMembersOfElect) {
@@ -61,52 +67,55 @@ TEST(Mbarriers, WaitForTheMembersOfElect) {
 }
 
 TEST(Mbarriers, AreMemory) {
-  EXPECT_EQ(kind(init + in + arrive + wait(0, "$W")), "race");  // init and arrivals without a barrier
-  EXPECT_EQ(kind(arrive + wait(0, "$W")), "misuse");            // never initialised
-  EXPECT_EQ(kind(only_warp(1, "$L",
-                           "setp.ne.u32 %p7, %r1, 63;\n@%p7 bra $L;\n"
-                           "mbarrier.init.shared.b64 [%r2+2048], 64;\n") +
-                 arrive + wait(0, "$W")),
+  EXPECT_EQ(kind_by_barriers(init + in + arrive + wait(0, "$W")),
+            "race");                                              // init and arrivals without a barrier
+  EXPECT_EQ(kind_by_barriers(arrive + wait(0, "$W")), "misuse");  // never initialised
+  EXPECT_EQ(kind_by_barriers(only_warp(1, "$L",
+                                       "setp.ne.u32 %p7, %r1, 63;\n@%p7 bra $L;\n"
+                                       "mbarrier.init.shared.b64 [%r2+2048], 64;\n") +
+                             arrive + wait(0, "$W")),
             "misuse");  // initialised by the last warp
-  EXPECT_EQ(kind(init + sync + "st.shared.f32 [%r2+2052], 0f00000000;\n"), "misuse");
-  EXPECT_EQ(kind(init + sync + "ld.shared.f32 %f1, [%r2+2052];\n"), "misuse");
-  EXPECT_EQ(kind(only_first("$I", "mbarrier.init.shared.b64 [%r2+516], 64;\n")), "misaligned");
-  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") +
-                 only_first("$J", "mbarrier.init.shared.b64 [%r2+2048], 64;\n")),
+  EXPECT_EQ(kind_by_barriers(init + sync + "st.shared.f32 [%r2+2052], 0f00000000;\n"), "misuse");
+  EXPECT_EQ(kind_by_barriers(init + sync + "ld.shared.f32 %f1, [%r2+2052];\n"), "misuse");
+  EXPECT_EQ(kind_by_barriers(only_first("$I", "mbarrier.init.shared.b64 [%r2+516], 64;\n")), "misaligned");
+  EXPECT_EQ(kind_by_barriers(init + sync + arrive + wait(0, "$W") +
+                             only_first("$J", "mbarrier.init.shared.b64 [%r2+2048], 64;\n")),
             "misuse");  // again without inval
 }
 
 TEST(Mbarriers, AreMemoryAgainBehindInval) {
   std::string const inval = only_first("$K", "mbarrier.inval.shared.b64 [%r2+2048];\n"),
                     again = only_first("$J", "mbarrier.init.shared.b64 [%r2+2048], 64;\n");
-  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + sync + inval + again + sync + arrive + wait(0, "$V")),
+  EXPECT_EQ(kind_by_barriers(init + sync + arrive + wait(0, "$W") + sync + inval + again + sync + arrive +
+                             wait(0, "$V")),
             "proved");
-  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + inval), "race");  // others may still wait
-  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + sync + inval + sync +
-                 only_first("$S", "st.shared.f32 [%r2+2052], 0f00000000;\n")),
+  EXPECT_EQ(kind_by_barriers(init + sync + arrive + wait(0, "$W") + inval), "race");  // others may still wait
+  EXPECT_EQ(kind_by_barriers(init + sync + arrive + wait(0, "$W") + sync + inval + sync +
+                             only_first("$S", "st.shared.f32 [%r2+2052], 0f00000000;\n")),
             "proved");
-  EXPECT_EQ(kind(init + sync + arrive + wait(0, "$W") + sync + inval +
-                 only_warp(1, "$S", "st.shared.f32 [%r3+1920], 0f00000000;\n")),
+  EXPECT_EQ(kind_by_barriers(init + sync + arrive + wait(0, "$W") + sync + inval +
+                             only_warp(1, "$S", "st.shared.f32 [%r3+1920], 0f00000000;\n")),
             "misuse");
 }
 
 TEST(Mbarriers, CountFrom1) {
-  EXPECT_EQ(kind(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 0;\n")), "misuse");
-  EXPECT_EQ(kind(init + sync + "mbarrier.arrive.shared.b64 %rd9, [%r2+2048], 65;\n"), "misuse");
+  EXPECT_EQ(kind_by_barriers(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 0;\n")), "misuse");
+  EXPECT_EQ(kind_by_barriers(init + sync + "mbarrier.arrive.shared.b64 %rd9, [%r2+2048], 65;\n"), "misuse");
 }
 
 TEST(Mbarriers, HaveThePhasesThatAreExecuted) {
   // two phases, each waited for
-  EXPECT_EQ(kind(init + sync + in + arrive + wait(0, "$W") + neighbour(33) + arrive + wait(1, "$V") + in +
-                 arrive + wait(0, "$X") + neighbour(33) + store),
+  EXPECT_EQ(kind_by_barriers(init + sync + in + arrive + wait(0, "$W") + neighbour(33) + arrive +
+                             wait(1, "$V") + in + arrive + wait(0, "$X") + neighbour(33) + store),
             "proved");
   // a warp arrives for the next phase and has not waited for this one
-  EXPECT_EQ(kind(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + arrive + arrive),
+  EXPECT_EQ(kind_by_barriers(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + arrive +
+                             arrive),
             "unknown");
   // the wait has the parity of the phase before: it does not wait
-  EXPECT_EQ(kind(init + sync + in + arrive + wait(1, "$W") + neighbour(33) + store), "race");
+  EXPECT_EQ(kind_by_barriers(init + sync + in + arrive + wait(1, "$W") + neighbour(33) + store), "race");
   // of a parity that never comes
-  EXPECT_EQ(kind(init + sync + wait(0, "$W") + arrive), "never released");
+  EXPECT_EQ(kind_by_barriers(init + sync + wait(0, "$W") + arrive), "never released");
 }
 
 TEST(Mbarriers, ExpectBytesBeforeAnArrival) {
@@ -143,11 +152,11 @@ std::string const
 
 TEST(Mbarriers, AreCompleteWhenTheirCopiesAre) {
   // the second arrival may come while the copy is on its way: the phase has had its arrival
-  EXPECT_EQ(kind(one + only_first("$C", expect + issue + expect)), "unknown");
-  EXPECT_EQ(kind(one + only_first("$C", expect + issue + wait(0, "$W") + expect)), "proved");
+  EXPECT_EQ(kind_by_barriers(one + only_first("$C", expect + issue + expect)), "unknown");
+  EXPECT_EQ(kind_by_barriers(one + only_first("$C", expect + issue + wait(0, "$W") + expect)), "proved");
   // a ring of one stage: the issue is behind the arrival, and the consumers have waited for the copy
   auto const ring = [](std::string const& order) {
-    return kind(
+    return kind_by_barriers(
         only_first("$I",
                    "mbarrier.init.shared.b64 [%r2+2048], 1;\nmbarrier.init.shared.b64 [%r2+2056], 32;\n"
                    "fence.mbarrier_init.release.cluster;\n") +
@@ -169,9 +178,10 @@ TEST(Mbarriers, AreCompleteWhenTheirCopiesAre) {
 
 TEST(Mbarriers, ExpectAllBytes) {
   // if the copy is late, the arrival completes phase 0, and the wait for parity 1 has no end
-  EXPECT_EQ(kind(one + only_first("$C", issue + "mbarrier.arrive.shared.b64 %rd9, [%r2+2048];\n") + sync +
-                 wait(1, "$W")),
-            "unknown");
+  EXPECT_EQ(
+      kind_by_barriers(one + only_first("$C", issue + "mbarrier.arrive.shared.b64 %rd9, [%r2+2048];\n") +
+                       sync + wait(1, "$W")),
+      "unknown");
 }
 
 TEST(Mbarriers, AreWellSynchronised) {

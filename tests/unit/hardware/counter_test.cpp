@@ -13,7 +13,7 @@ namespace {
 
 /// Lanes at `address(lane)`, those of `active` taking part.
 template <class F>
-WarpAccess<std::uint32_t> warp(F const& address, std::uint32_t active = ~0U) {
+WarpAccess<std::uint32_t> lanes_by(F const& address, std::uint32_t active = ~0U) {
   WarpAccess<std::uint32_t> w{};
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     w.address[lane] = address(lane);
@@ -22,46 +22,47 @@ WarpAccess<std::uint32_t> warp(F const& address, std::uint32_t active = ~0U) {
   return w;
 }
 
-constexpr Operation ld = Operation::ld_shared, st = Operation::st_shared;
+constexpr Operation load = Operation::ld_shared, store = Operation::st_shared;
 auto const row = [](std::uint32_t lane) { return 16 * lane; };
 auto const one_place = [](std::uint32_t) { return 0U; };
 
 TEST(Counter, OfNarrowAccessesAndMatricesIsTheLaws) {
   for (unsigned const bytes : {1U, 2U, 4U})
-    for (Operation const op : {ld, st})
-      EXPECT_EQ(counted({op, bytes}, warp(one_place, 1)), Counted::law) << bytes;
+    for (Operation const op : {load, store})
+      EXPECT_EQ(counted({op, bytes}, lanes_by(one_place, 1)), Counted::law) << bytes;
   for (InstructionName const& known : instruction_names) {
-    if (known.instruction.operation == ld || known.instruction.operation == st) continue;
-    EXPECT_EQ(counted(known.instruction, warp(one_place, 0xff)), Counted::law) << known.text;
+    if (known.instruction.operation == load || known.instruction.operation == store) continue;
+    EXPECT_EQ(counted(known.instruction, lanes_by(one_place, 0xff)), Counted::law) << known.text;
   }
 }
 
 TEST(Counter, OfWideLoadsIsTheLawsAtDistinctAddressesOfAllLanes) {
   for (unsigned const bytes : {8U, 16U}) {
-    EXPECT_EQ(counted({ld, bytes}, warp(row)), Counted::law);
+    EXPECT_EQ(counted({load, bytes}, lanes_by(row)), Counted::law);
     for (std::uint32_t const active : {~1U, ~0U >> 1})
-      EXPECT_EQ(counted({ld, bytes}, warp(row, active)), Counted::bounded) << "a lane is idle";
-    EXPECT_EQ(counted({ld, bytes}, warp([](auto l) { return l == 31 ? 0U : 16 * l; })), Counted::bounded)
+      EXPECT_EQ(counted({load, bytes}, lanes_by(row, active)), Counted::bounded) << "a lane is idle";
+    EXPECT_EQ(counted({load, bytes}, lanes_by([](auto l) { return l == 31 ? 0U : 16 * l; })),
+              Counted::bounded)
         << "the first lane and the last";
-    EXPECT_EQ(counted({ld, bytes}, warp([](auto l) { return 16 * (l / 2); })), Counted::bounded);
+    EXPECT_EQ(counted({load, bytes}, lanes_by([](auto l) { return 16 * (l / 2); })), Counted::bounded);
   }
 }
 
 TEST(Counter, OfWideStoresDoesNotSeeIdleGroups) {
-  Instruction const i{st, 16};
-  EXPECT_EQ(counted(i, warp(row)), Counted::law);
-  EXPECT_EQ(counted(i, warp(one_place)), Counted::law) << "stores of one place merge in both";
-  EXPECT_EQ(counted(i, warp(row, 0x101)), Counted::degrees);
-  EXPECT_EQ(sum_of_degrees(sm_90, i, warp(row, 0x101)), 2U)
+  Instruction const i{store, 16};
+  EXPECT_EQ(counted(i, lanes_by(row)), Counted::law);
+  EXPECT_EQ(counted(i, lanes_by(one_place)), Counted::law) << "stores of one place merge in both";
+  EXPECT_EQ(counted(i, lanes_by(row, 0x101)), Counted::degrees);
+  EXPECT_EQ(sum_of_degrees(sm_90, i, lanes_by(row, 0x101)), 2U)
       << "lanes 0 and 8, two groups; the cost model gives 4";
-  EXPECT_EQ(sum_of_degrees(sm_90, {st, 8}, warp(row, 1)), 1U);
+  EXPECT_EQ(sum_of_degrees(sm_90, {store, 8}, lanes_by(row, 1)), 1U);
 }
 
 // 2 + 2 where the merged load takes 2, as gpu/README.md has it.
 TEST(Counter, BoundsLoadsByGroupsThatDoNotMerge) {
-  auto const pairs = warp([](auto l) { return 16 * (l / 2); });
-  EXPECT_EQ(cost(sm_90, {ld, 16}, pairs).wavefronts, 2U);
-  EXPECT_EQ(sum_of_degrees(sm_90, {ld, 16}, pairs), 4U);
+  auto const pairs = lanes_by([](auto l) { return 16 * (l / 2); });
+  EXPECT_EQ(cost(sm_90, {load, 16}, pairs).wavefronts, 2U);
+  EXPECT_EQ(sum_of_degrees(sm_90, {load, 16}, pairs), 4U);
 }
 
 RC_GTEST_PROP(Counter, IsAboveTheLawOfWideLoadsAlone, ()) {

@@ -6,12 +6,10 @@
 namespace swizproof {
 namespace {
 
-constexpr auto proved = KernelVerdict::proved;
-constexpr auto refuted = KernelVerdict::refuted;
-constexpr auto unknown = KernelVerdict::unknown;
+using enum KernelVerdict;
 
-KernelReport report_of(std::string const& file, std::string const& body, bool any_base = false,
-                       Architecture const& arch = sm_90) {
+KernelReport report_with(std::string const& file, std::string const& body, bool any_base = false,
+                         Architecture const& arch = sm_90) {
   ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n" + file +
           ".entry k(.param .u64 g)\n{\n.reg .pred %p<4>; .reg .b32 %r<30>; .reg .b64 %rd<9>; .reg "
@@ -30,7 +28,7 @@ std::string const swizzled =
     "xor.b32 %r3, %r3, %r4;\nld.shared.u32 %r5, [%r3];";
 
 TEST(KernelBases, AnAccessIsDecidedOnTheDevicesBase) {
-  KernelReport const on = report_of(dynamic, swizzled);
+  KernelReport const on = report_with(dynamic, swizzled);
   EXPECT_EQ(on.accesses[0].verdict, proved) << on.accesses[0].reason;
   EXPECT_EQ(on.accesses[0].wavefronts, 1U);
   EXPECT_EQ(on.accesses[0].aligned, true);
@@ -38,7 +36,7 @@ TEST(KernelBases, AnAccessIsDecidedOnTheDevicesBase) {
   EXPECT_EQ(on.assumed_bases,
             "shared memory starts at 0x400, and arrays follow each other as they are declared (H18: measured "
             "on sm_90)");
-  KernelReport const any = report_of(dynamic, swizzled, true);
+  KernelReport const any = report_with(dynamic, swizzled, true);
   EXPECT_EQ(any.accesses[0].verdict, refuted);
   EXPECT_FALSE(any.accesses[0].on_bases);
   EXPECT_EQ(any.assumed_bases, "");
@@ -46,11 +44,12 @@ TEST(KernelBases, AnAccessIsDecidedOnTheDevicesBase) {
 
 // A base that rounds up to a period is right on every base, and assumes none.
 TEST(KernelBases, AnAnswerForAllBasesAssumesNone) {
-  KernelReport const r = report_of(".extern .shared .align 16 .b8 d[];\n",
-                                   "mov.u32 %r2, d; add.u32 %r2, %r2, 1023; and.b32 %r2, %r2, -1024; shl.b32 "
-                                   "%r3, %r1, 7; shr.u32 %r4, %r3, 3; "
-                                   "and.b32 %r4, %r4, 112; xor.b32 %r3, %r3, %r4; add.u32 %r3, %r3, "
-                                   "%r2;\nld.shared.v4.u32 {%r5,%r6,%r7,%r8}, [%r3];");
+  KernelReport const r =
+      report_with(".extern .shared .align 16 .b8 d[];\n",
+                  "mov.u32 %r2, d; add.u32 %r2, %r2, 1023; and.b32 %r2, %r2, -1024; shl.b32 "
+                  "%r3, %r1, 7; shr.u32 %r4, %r3, 3; "
+                  "and.b32 %r4, %r4, 112; xor.b32 %r3, %r3, %r4; add.u32 %r3, %r3, "
+                  "%r2;\nld.shared.v4.u32 {%r5,%r6,%r7,%r8}, [%r3];");
   EXPECT_EQ(r.accesses[0].verdict, proved) << r.accesses[0].reason;
   EXPECT_FALSE(r.accesses[0].on_bases);
   EXPECT_EQ(r.assumed_bases, "");
@@ -63,7 +62,7 @@ TEST(KernelBases, AMisalignedArrayIsShown) {
       "%r2;\n"
       "ld.shared.v4.u32 {%r5,%r6,%r7,%r8}, [%r3];";
   auto const second = [&](std::string const& bytes) {
-    return report_of("", ".shared .align 4 .b8 a[" + bytes + "];\n.shared .align 4 .b8 b[4096];\n" + load)
+    return report_with("", ".shared .align 4 .b8 a[" + bytes + "];\n.shared .align 4 .b8 b[4096];\n" + load)
         .accesses.at(1);
   };
   EXPECT_EQ(second("132").verdict, refuted);
@@ -75,10 +74,10 @@ TEST(KernelBases, AMisalignedArrayIsShown) {
 // 64 rows of 256 bytes, and a column of 2 bytes that the warp chooses: a base is assumed, since an element may lie across two words.
 TEST(KernelBases, BoundsCountFromTheDevicesBase) {
   auto const column = [&](std::string const& bytes) {
-    return report_of("", ".shared .align 2 .b8 a[" + bytes +
-                             "];\nmov.u32 %r2, a; and.b32 %r3, %r1, 63; shl.b32 %r3, %r3, 8; shr.u32 %r4, "
-                             "%r1, 6; shl.b32 %r4, %r4, 1; add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r2;\n"
-                             "ld.shared.u16 %r5, [%r3];")
+    return report_with("", ".shared .align 2 .b8 a[" + bytes +
+                               "];\nmov.u32 %r2, a; and.b32 %r3, %r1, 63; shl.b32 %r3, %r3, 8; shr.u32 %r4, "
+                               "%r1, 6; shl.b32 %r4, %r4, 1; add.u32 %r3, %r3, %r4; add.u32 %r3, %r3, %r2;\n"
+                               "ld.shared.u16 %r5, [%r3];")
         .accesses.at(0);
   };
   EXPECT_EQ(column("16132").in_bounds, true) << column("16132").bounds_reason;
@@ -88,7 +87,7 @@ TEST(KernelBases, BoundsCountFromTheDevicesBase) {
 TEST(KernelBases, OtherArchitecturesAreNotMeasured) {
   Architecture const* const sm_100 = &architectures[8];
   ASSERT_EQ(sm_100->name, "sm_100");
-  EXPECT_EQ(report_of(dynamic, swizzled, false, *sm_100).assumed_bases,
+  EXPECT_EQ(report_with(dynamic, swizzled, false, *sm_100).assumed_bases,
             "shared memory starts at 0x400, and arrays follow each other as they are declared (H18: measured "
             "on sm_90, not on sm_100)");
 }
@@ -98,7 +97,7 @@ TEST(KernelBases, AnUnknownBaseRefutesNothing) {
   std::string const function =
       ".func f()\n{\n.reg .b32 %r<2>;\n.shared .align 4 .b8 w[8];\nmov.u32 %r1, w; st.shared.u32 [%r1], "
       "%r1;\nret;\n}\n";
-  KernelReport const r = report_of(dynamic + function, "call f, ();\n" + swizzled);
+  KernelReport const r = report_with(dynamic + function, "call f, ();\n" + swizzled);
   EXPECT_EQ(r.accesses.back().verdict, unknown);
   EXPECT_FALSE(r.accesses.back().on_bases);
 }
@@ -121,15 +120,15 @@ KernelOperand descriptor(KernelReport const& r) {
 
 TEST(KernelBases, ADescriptorIsDecidedOnTheDevicesBase) {
   std::string const loose = ".extern .shared .align 16 .b8 d[];\n", at = "mov.u32 %r10, d;\n";
-  KernelOperand const on = descriptor(report_of(loose, at + wgmma));
+  KernelOperand const on = descriptor(report_with(loose, at + wgmma));
   EXPECT_EQ(on.verdict, proved) << on.reason;
   EXPECT_TRUE(on.on_bases);
   EXPECT_EQ(on.guaranteed, 1024U);
-  KernelOperand const any = descriptor(report_of(loose, at + wgmma, true));
+  KernelOperand const any = descriptor(report_with(loose, at + wgmma, true));
   EXPECT_EQ(any.verdict, refuted);
   EXPECT_EQ(any.base, 128U);
   // Behind 16 bytes it is at 0x410: own arithmetic would need the period.
-  KernelOperand const behind = descriptor(report_of(
+  KernelOperand const behind = descriptor(report_with(
       loose, ".shared .align 4 .b8 a[4];\nmov.u32 %r13, a; st.shared.u32 [%r13], %r1;\n" + at + wgmma));
   EXPECT_NE(behind.verdict, proved);
 }
@@ -138,16 +137,16 @@ TEST(KernelBases, ADescriptorIsDecidedOnTheDevicesBase) {
 TEST(KernelBases, ATileOfTmaMayStartAnywhere) {
   std::string const file = ".extern .shared .align 128 .b8 d[];\n.shared .align 8 .b8 bar[8];\n",
                     at = "mov.u32 %r12, bar; mov.u32 %r10, d;\n";
-  KernelReport const any = report_of(file, at + copied + wgmma, true);
+  KernelReport const any = report_with(file, at + copied + wgmma, true);
   for (KernelOperand const& o : any.operands) EXPECT_EQ(o.verdict, proved) << o.what << ": " << o.reason;
   EXPECT_EQ(descriptor(any).needed, 16U);
   std::string const offset = "or.b64 %rd3, %rd2, 0x4000004000010000;",
                     with = "or.b64 %rd3, %rd2, 0x4002004000010000;";
   std::string based = wgmma;
   based.replace(based.find(offset), offset.size(), with);
-  EXPECT_NE(descriptor(report_of(file, at + copied + based, true)).verdict, proved)
+  EXPECT_NE(descriptor(report_with(file, at + copied + based, true)).verdict, proved)
       << "a base offset moves what is read";
-  EXPECT_EQ(descriptor(report_of(file, at + wgmma, true)).verdict, refuted) << "no copy writes it";
+  EXPECT_EQ(descriptor(report_with(file, at + wgmma, true)).verdict, refuted) << "no copy writes it";
 }
 
 }  // namespace

@@ -44,6 +44,18 @@ TEST(KernelIntegers, ResultsOfLanesAreKnown) {
   }
 }
 
+/// The signed remainder of n * 128 + 4 * tid by 128, as compilers write it: the sign is that of n.
+TEST(KernelIntegers, ASignedRemainderOfAMultipleAndALaneIsThatOfTheLane) {
+  auto const remainder = [](std::string const& shift) {
+    return one("and.b32 %r9, %r1, 31; shl.b32 %r9, %r9, 2; shl.b32 %r6, %r3, " + shift +
+               "; add.s32 %r6, %r6, %r9; shr.s32 %r7, %r6, 31; shr.u32 %r7, %r7, 25; add.s32 %r8, %r6, %r7;\n"
+               "and.b32 %r8, %r8, -128; sub.s32 %r8, %r6, %r8; shl.b32 %r8, %r8, 2; add.s32 %r8, %r8, %r2;\n"
+               "add.s32 %r8, %r8, 512; ld.shared.u32 %r5, [%r8];");
+  };
+  EXPECT_EQ(remainder("7").wavefronts, 4U);
+  EXPECT_NE(remainder("6").verdict, KernelVerdict::proved);
+}
+
 TEST(KernelIntegers, ACarryIsThatOfLanesThatWroteIt) {
   // Lanes from 16 on carry; the guard leaves the flag of the others as it was.
   std::string const guarded =

@@ -31,8 +31,12 @@ TEST(Kernel, LinesThatAnAccessIsInlinedAt) {
 
 TEST(Kernel, AnExpressionInAnAddressIsNotIgnored) {
   KernelAccess const a = one("st.shared.u32 [%r2+(2)], %r1;");
-  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
-  EXPECT_EQ(a.reason, "this form of an address is not read");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(a.reason, "lane 0 of warp 0 is 2 bytes behind a multiple of 4");
+  EXPECT_EQ(one("st.shared.u32 [%r2+(1+1)*2], %r1;").verdict, KernelVerdict::proved);
+  KernelAccess const b = one("st.shared.u32 [%r2+2f], %r1;");
+  EXPECT_EQ(b.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(b.reason, "this form of an address is not read (PTX line 10)");
 }
 
 /// Accesses of the kernel `k` in this text, whose block has 32 threads.
@@ -57,15 +61,17 @@ TEST(Kernel, ACallThatIsNotInlinedIsListed) {
   auto const external = called("call.uni printing;");
   ASSERT_EQ(external.size(), 1U) << "its body is in another file";
   EXPECT_EQ(external[0].verdict, KernelVerdict::unknown);
-  EXPECT_EQ(external[0].reason, "the function printing is not in this file: the call is not inlined");
+  EXPECT_EQ(external[0].reason,
+            "the function printing is not in this file: the call is not inlined (PTX line 9)");
   EXPECT_EQ(external[0].calls, (std::vector<std::uint32_t>{19, 14})) << "of outer, then of inner";
   auto const indirect = called(".reg .b64 %rd<3>; call %rd1, (), proto;");
   ASSERT_EQ(indirect.size(), 1U);
-  EXPECT_EQ(indirect[0].reason, "an indirect call: the call is not inlined");
+  EXPECT_EQ(indirect[0].reason, "an indirect call: the call is not inlined (PTX line 9)");
   auto const recursive = called("mov.u32 %r1, tile; ld.shared.u32 %r2, [%r1]; call.uni outer;");
   ASSERT_EQ(recursive.size(), 1U);
   EXPECT_EQ(recursive[0].reason,
-            "the function inner may access shared memory: the call is not inlined, since outer calls itself");
+            "the function inner may access shared memory: the call is not inlined, since outer calls itself "
+            "(PTX line 19)");
 }
 
 TEST(Kernel, AnAccessOfAFunctionIsOneForEachCall) {

@@ -26,7 +26,7 @@ std::vector<KernelOperand> operands_of(std::string const& body, KernelOptions op
   return decide_kernel(m, m.functions.at(0), options).operands;
 }
 
-KernelOperand one(std::string const& body, KernelOptions options = {}) {
+KernelOperand operand_of(std::string const& body, KernelOptions options = {}) {
   auto const all = operands_of(body, std::move(options));
   EXPECT_EQ(all.size(), 1U) << body;
   return all.at(0);
@@ -68,12 +68,10 @@ void expect_rows(std::vector<Row> const& rows) {
   }
 }
 
-constexpr auto proved = KernelVerdict::proved;
-constexpr auto refuted = KernelVerdict::refuted;
-constexpr auto unknown = KernelVerdict::unknown;
+using enum KernelVerdict;
 
 TEST(KernelOperand, FieldsOfADescriptor) {
-  KernelOperand const o = one(wgmma_at("add.s32 %r10, %r2, 8192;", "0x4000004000010000", "2"));
+  KernelOperand const o = operand_of(wgmma_at("add.s32 %r10, %r2, 8192;", "0x4000004000010000", "2"));
   EXPECT_EQ(o.verdict, proved) << o.reason;
   EXPECT_EQ(o.what, "descriptor B");
   ASSERT_TRUE(o.descriptor);
@@ -145,19 +143,23 @@ TEST(KernelOperand, LowBitsThatTheShiftLoses) {
 
 TEST(KernelOperand, FieldsThatAreNotConstant) {
   KernelOperand const o =
-      one(wgmma_at("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
+      operand_of(wgmma_at("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
   EXPECT_EQ(o.verdict, unknown);
-  EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant");
+  EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant (PTX line 11)");
   // A negative advance borrows from the next field, unless the start is known to be large enough.
-  KernelOperand const back = one(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
+  KernelOperand const back = operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
   EXPECT_EQ(back.verdict, unknown);
-  EXPECT_EQ(back.reason, "bit 14 of the descriptor is not known to be constant");
+  EXPECT_EQ(back.reason, "bit 14 of the descriptor is not known to be constant (PTX line 14)");
   // Bit 15 belongs to no field.
-  EXPECT_EQ(one(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000018000")).verdict, unknown);
+  EXPECT_EQ(operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000018000")).verdict, unknown);
+  KernelOperand const loaded =
+      operand_of(wgmma_at("mov.u32 %r10, %r2; ld.global.u64 %rd4, [%rd1]; shl.b64 %rd4, %rd4, 20;", "%rd4"));
+  EXPECT_EQ(loaded.reason,
+            "bit 20 of the descriptor is not known to be constant: it depends on the load at PTX line 13");
   // Another descriptor in each lane.
-  KernelOperand const lanes = one(wgmma_at("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
+  KernelOperand const lanes = operand_of(wgmma_at("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
   EXPECT_EQ(lanes.verdict, unknown);
-  EXPECT_EQ(lanes.reason, "the lanes of a warp have different descriptors");
+  EXPECT_EQ(lanes.reason, "the lanes of a warp have different descriptors (PTX line 15)");
 }
 
 TEST(KernelOperand, HalvesOfADescriptor) {  // as CuTe advances one
@@ -170,7 +172,7 @@ TEST(KernelOperand, HalvesOfADescriptor) {  // as CuTe advances one
 }
 
 TEST(KernelOperand, FieldOfAnAddress) {  // as Triton makes and advances one
-  KernelOperand const o = one(
+  KernelOperand const o = operand_of(
       "add.u32 %r10, %r2, 8192; bfe.u32 %r11, %r10, 4, 14; cvt.u64.u32 %rd2, %r11;\n"
       "add.s64 %rd3, %rd2, 0x4000004000010002;\n"
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, 1, 1, "
@@ -185,20 +187,20 @@ TEST(KernelOperand, Tcgen05) {
     return "shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, " + bits +
            ";\ntcgen05.mma.cta_group::1.kind::f16 [%r7], [%r8], %rd3, %r5, %p1;";
   };
-  KernelOperand const o = one(mma("0x4000404000010000"));
+  KernelOperand const o = operand_of(mma("0x4000404000010000"));
   EXPECT_EQ(o.what, "descriptor B");  // A is in tensor memory
   EXPECT_EQ(o.verdict, proved) << o.reason;
   EXPECT_EQ(o.descriptor->operand_mode().name, "128B");
-  KernelOperand const version = one(mma("0x4000004000010000"));
+  KernelOperand const version = operand_of(mma("0x4000004000010000"));
   EXPECT_EQ(version.verdict, refuted);
   EXPECT_EQ(version.reason, "bits 48..46 of a descriptor of tcgen05 are 1, and here 0");
-  KernelOperand const mode = one(mma("0x6000404000010000"));
+  KernelOperand const mode = operand_of(mma("0x6000404000010000"));
   EXPECT_EQ(mode.verdict, refuted);
   EXPECT_EQ(mode.reason, "no swizzle mode of tcgen05 has the number 3");
-  EXPECT_EQ(one(mma("0x4010404000010000")).verdict, unknown);  // LBO is an address
-  KernelOperand const copy =
-      one("shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, 0x0000404000010000;\n"
-          "tcgen05.cp.cta_group::1.32x128b.warpx4 [%r7], %rd3;");
+  EXPECT_EQ(operand_of(mma("0x4010404000010000")).verdict, unknown);  // LBO is an address
+  KernelOperand const copy = operand_of(
+      "shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, 0x0000404000010000;\n"
+      "tcgen05.cp.cta_group::1.32x128b.warpx4 [%r7], %rd3;");
   EXPECT_EQ(copy.what, "descriptor");
   EXPECT_EQ(copy.verdict, proved) << copy.reason;
 }
@@ -211,7 +213,7 @@ TEST(KernelOperand, AtomsOf32BytesHaveAShorterPeriod) {
   };
   expect_rows({{mma("%r2"), proved, 1024}, {mma("%r3"), refuted, 16, 128}});
   // Bases 512 bytes apart are not known to differ.
-  EXPECT_EQ(one("add.u32 %r10, %r3, 511; and.b32 %r10, %r10, -512;" + mma("%r10")).verdict, unknown);
+  EXPECT_EQ(operand_of("add.u32 %r10, %r3, 511; and.b32 %r10, %r10, -512;" + mma("%r10")).verdict, unknown);
 }
 
 TEST(KernelOperand, BulkCopies) {
@@ -230,15 +232,15 @@ TEST(KernelOperand, BulkCopies) {
   EXPECT_EQ(all[0].what, "destination");
   EXPECT_EQ(all[1].what, "mbarrier");
   EXPECT_EQ(all[1].needed, 8U);
-  KernelOperand const store = one("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 64;");
+  KernelOperand const store = operand_of("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 64;");
   EXPECT_EQ(store.what, "source");
   EXPECT_EQ(store.needed, 16U);
   KernelOperand const add =
-      one("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r3+4], 64;");
+      operand_of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r3+4], 64;");
   EXPECT_EQ(add.what, "source");
   EXPECT_EQ(add.verdict, refuted);
   KernelOperand const all_gpus =
-      one("multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3+8], 64;");
+      operand_of("multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3+8], 64;");
   EXPECT_EQ(all_gpus.what, "source");
   EXPECT_EQ(all_gpus.verdict, refuted);
   EXPECT_TRUE(
@@ -251,7 +253,7 @@ TEST(KernelOperand, CopiesOfTensors) {
                {tensor_at("mov.u32 %r10, %r3;"), refuted, 16, 16},
                {tensor_at("add.u32 %r10, %r3, 127; and.b32 %r10, %r10, -128;"), proved, 128}});
   KernelOperand const store =
-      one("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r1, %r1}], [%r2+64];");
+      operand_of("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r1, %r1}], [%r2+64];");
   EXPECT_EQ(store.what, "source");
   EXPECT_EQ(store.verdict, refuted);
   auto const im2col = operands_of(
@@ -313,8 +315,8 @@ TEST(KernelOperand, Guards) {
 
 TEST(KernelOperand, ACheckOfTheBaseExcludesIt) {
   auto const checked = [](std::string const& mask) {
-    return one("and.b32 %r8, %r3, " + mask + "; setp.ne.u32 %p1, %r8, 0; @%p1 trap;" +
-               wgmma_at("mov.u32 %r10, %r3;"));
+    return operand_of("and.b32 %r8, %r3, " + mask + "; setp.ne.u32 %p1, %r8, 0; @%p1 trap;" +
+                      wgmma_at("mov.u32 %r10, %r3;"));
   };
   EXPECT_EQ(checked("1023").verdict, proved) << checked("1023").reason;
   // A size that is wrong for every base that the check permits.
@@ -372,9 +374,9 @@ TEST(KernelOperand, ACounterOfALoopIsAStage) {
            "; add.u32 %r12, %r13, %r9;" + wgmma_of_word() + "add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " +
            last + "; @%p1 bra LOOP;";
   };
-  EXPECT_EQ(one(loop("4", "10")).verdict, proved) << one(loop("4", "10")).reason;
-  EXPECT_EQ(one(loop("2", "14")).verdict, unknown);  // bit 14 is added
-  EXPECT_EQ(one(loop("%r5", "10")).verdict, unknown);
+  EXPECT_EQ(operand_of(loop("4", "10")).verdict, proved) << operand_of(loop("4", "10")).reason;
+  EXPECT_EQ(operand_of(loop("2", "14")).verdict, unknown);  // bit 14 is added
+  EXPECT_EQ(operand_of(loop("%r5", "10")).verdict, unknown);
 }
 
 TEST(KernelOperand, ARingOfStages) {
@@ -392,18 +394,21 @@ TEST(KernelOperand, ARingOfStages) {
            "add.u32 %r18, %r18, 2; setp.lt.u32 %p2, %r18, %r15; @%p2 bra INNER;\n"
            "add.u32 %r17, %r17, 1; setp.lt.u32 %p2, %r17, %r16; @%p2 bra OUTER;";
   };
-  EXPECT_EQ(one(ring("0", "4", "eq.u32")).verdict, proved) << one(ring("0", "4", "eq.u32")).reason;
-  EXPECT_EQ(one(ring("0", "3", "gt.u32")).verdict, proved) << one(ring("0", "3", "gt.u32")).reason;
-  EXPECT_EQ(one(ring("0", "3", "gt.s32")).verdict, proved) << one(ring("0", "3", "gt.s32")).reason;
-  EXPECT_EQ(one(ring("1", "4", "eq.u32")).verdict, proved);
-  EXPECT_EQ(one(ring("5", "4", "eq.u32")).verdict, unknown);    // 4 is never reached
-  EXPECT_EQ(one(ring("%r5", "4", "eq.u32")).verdict, unknown);  // n may be 5
+  EXPECT_EQ(operand_of(ring("0", "4", "eq.u32")).verdict, proved)
+      << operand_of(ring("0", "4", "eq.u32")).reason;
+  EXPECT_EQ(operand_of(ring("0", "3", "gt.u32")).verdict, proved)
+      << operand_of(ring("0", "3", "gt.u32")).reason;
+  EXPECT_EQ(operand_of(ring("0", "3", "gt.s32")).verdict, proved)
+      << operand_of(ring("0", "3", "gt.s32")).reason;
+  EXPECT_EQ(operand_of(ring("1", "4", "eq.u32")).verdict, proved);
+  EXPECT_EQ(operand_of(ring("5", "4", "eq.u32")).verdict, unknown);    // 4 is never reached
+  EXPECT_EQ(operand_of(ring("%r5", "4", "eq.u32")).verdict, unknown);  // n may be 5
 }
 
 TEST(KernelOperand, AComparisonBoundsAStage) {
   auto const stage = [](std::string const& choice) {
-    return one(shuffled_word("%r2") + choice + " shl.b32 %r9, %r8, 10; add.u32 %r12, %r12, %r9;" +
-               wgmma_of_word())
+    return operand_of(shuffled_word("%r2") + choice + " shl.b32 %r9, %r8, 10; add.u32 %r12, %r12, %r9;" +
+                      wgmma_of_word())
         .verdict;
   };
   EXPECT_EQ(stage("setp.lt.u32 %p1, %r5, 4; selp.b32 %r8, %r5, 0, %p1;"), proved);

@@ -104,7 +104,7 @@ TEST(KernelLanguage, GluonComputesItsDefault) {
        "gl.NVMMASharedLayout(64, 32, 2, transposed=True) (16,64)");
 }
 
-std::string refusal(std::string_view text) {
+std::string message_of(std::string_view text) {
   try {
     (void)parse_mapping(text);
   } catch (InputError const& error) {
@@ -114,18 +114,18 @@ std::string refusal(std::string_view text) {
 }
 
 TEST(KernelLanguage, RefusesWhatTheProjectsDo) {
-  EXPECT_EQ(refusal("st_bf<4, 4>"), "rows and columns are multiples of 16");
-  EXPECT_EQ(refusal("st<double, 16, 16>"), "tiles of ThunderKittens have elements of 1, 2 or 4 bytes");
-  EXPECT_EQ(refusal("st_bf<64, 32, true, 128>"),
+  EXPECT_EQ(message_of("st_bf<4, 4>"), "rows and columns are multiples of 16");
+  EXPECT_EQ(message_of("st<double, 16, 16>"), "tiles of ThunderKittens have elements of 1, 2 or 4 bytes");
+  EXPECT_EQ(message_of("st_bf<64, 32, true, 128>"),
             "swizzle_bytes is 32, 64 or 128, and divides a row of 64 bytes");
-  EXPECT_EQ(refusal("make_full_bank_swizzled_layout(A_shared)"), "a buffer has no extents here");
-  EXPECT_EQ(refusal("make_full_bank_swizzled_layout(12, 64, 16)"),
+  EXPECT_EQ(message_of("make_full_bank_swizzled_layout(A_shared)"), "a buffer has no extents here");
+  EXPECT_EQ(message_of("make_full_bank_swizzled_layout(12, 64, 16)"),
             "rows are a multiple of 8, columns of 64 elements: 128 bytes");
-  EXPECT_EQ(refusal("SMEM((64, 64), f16, transforms=(SwizzleTransform(64),))"),
+  EXPECT_EQ(message_of("SMEM((64, 64), f16, transforms=(SwizzleTransform(64),))"),
             "SwizzleTransform(64) needs a last extent of 64 bytes, and it has 128");
-  EXPECT_EQ(refusal("SMEM((60, 64), f16, transforms=(TilingTransform((8, 64)),))"),
+  EXPECT_EQ(message_of("SMEM((60, 64), f16, transforms=(TilingTransform((8, 64)),))"),
             "the tile does not divide the shape");
-  EXPECT_EQ(refusal("SMEM((64, 64), f16, transforms=(TransposeTransform((1, 0)),))"),
+  EXPECT_EQ(message_of("SMEM((64, 64), f16, transforms=(TransposeTransform((1, 0)),))"),
             "'TransposeTransform' is no transform that is read");
 }
 

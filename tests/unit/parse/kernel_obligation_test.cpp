@@ -11,7 +11,7 @@ namespace {
 
 /// Kernels with one access each: `free`, `column` (8 wavefronts in line 5) and `two` (32 in line 7, 1 in line 8). `again` has 32
 /// in line 7, too.
-constexpr char const* ptx = R"ptx(.version 8.0
+constexpr char const* kernel_text = R"ptx(.version 8.0
 .target sm_90
 .address_size 64
 .file 1 "src/gemm.cu"
@@ -71,7 +71,7 @@ class KernelObligations : public testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directories(folder_ / "build");
-    std::ofstream(folder_ / "build" / "gemm.ptx") << ptx;
+    std::ofstream(folder_ / "build" / "gemm.ptx") << kernel_text;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 

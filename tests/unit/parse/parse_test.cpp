@@ -5,7 +5,7 @@
 namespace swizproof {
 namespace {
 
-InputError error_of(std::string_view text, MappingOptions const& options = {}) {
+InputError input_error_of(std::string_view text, MappingOptions const& options = {}) {
   try {
     (void)parse_mapping(text, options);
   } catch (InputError const& error) {
@@ -84,20 +84,20 @@ TEST(Parse, AVariableMayBeCalledLikeASwizzle) {
 }
 
 TEST(Parse, APointerLiesWhereItsElementsCan) {
-  EXPECT_EQ(error_of("smem_ptr[16b](0x101) o (8,64):(64,1)").message,
+  EXPECT_EQ(input_error_of("smem_ptr[16b](0x101) o (8,64):(64,1)").message,
             "an element of 16 bits does not lie at this address");
   EXPECT_EQ(parse_mapping("smem_ptr[4b](0x101) o (8,64):(64,1)").base_address, 0x101U);
 }
 
 TEST(Parse, TheAlgebraTakesNoFunctionOfBytes) {
-  EXPECT_EQ(error_of("composition(tma:128B, (8,64):(64,1))").message,
+  EXPECT_EQ(input_error_of("composition(tma:128B, (8,64):(64,1))").message,
             "a TMA mode alone is a function of byte addresses, and the algebra acts on elements");
-  EXPECT_EQ(error_of("upcast<2>(tma:128B)").at, 10U);
-  EXPECT_EQ(error_of("size(Sw<3,4,3>)").message, "size: a swizzle alone has no size");
+  EXPECT_EQ(input_error_of("upcast<2>(tma:128B)").at, 10U);
+  EXPECT_EQ(input_error_of("size(Sw<3,4,3>)").message, "size: a swizzle alone has no size");
   EXPECT_EQ(
-      error_of("coalesce(5)").message,
+      input_error_of("coalesce(5)").message,
       "coalesce: argument 1 must be a layout, and _5 is a shape: make_layout(_5) is its column-major layout");
-  EXPECT_EQ(error_of("recast_layout<f99,f16>((2,4):(1,2))").at, 14U);
+  EXPECT_EQ(input_error_of("recast_layout<f99,f16>((2,4):(1,2))").at, 14U);
 }
 
 TEST(Parse, ReadsTheOlderFlag) {
@@ -143,9 +143,9 @@ TEST(Parse, ReadsDescriptorsAsTheLayoutsThatAreRead) {
 }
 
 TEST(Parse, RefusesDescriptorsWithThePlace) {
-  auto const message = [](std::string const& text) { return error_of(text).message; };
-  EXPECT_EQ(error_of("desc:0x4000404000010000<f16>,N (64,16)").at, 29U);
-  EXPECT_EQ(error_of("desc:0x0001004000010000<f16>,K (64,16)").at, 5U);
+  auto const message = [](std::string const& text) { return input_error_of(text).message; };
+  EXPECT_EQ(input_error_of("desc:0x4000404000010000<f16>,N (64,16)").at, 29U);
+  EXPECT_EQ(input_error_of("desc:0x0001004000010000<f16>,K (64,16)").at, 5U);
   EXPECT_NE(message("desc:0x0010004000010000<f16>,K (64,16)").find("reserved bits are set: 0x10000000000000"),
             std::string::npos);
   EXPECT_NE(message("desc:0x6000404000010000<f16>,K (64,16)").find("swizzle mode (bits 63..61) is 3"),
@@ -214,8 +214,8 @@ TEST(Parse, IgnoresATableOnlyIfItIsTheLayouts) {
   EXPECT_EQ(parse_mapping(table).text, "(_2,_3):(_3,_1)");
   std::string wrong = table;
   wrong[wrong.find("4 |")] = '7';
-  EXPECT_EQ(error_of(wrong).message, "the table says 7, the layout 4");
-  EXPECT_EQ(error_of(wrong).at, wrong.find("7 |"));
+  EXPECT_EQ(input_error_of(wrong).message, "the table says 7, the layout 4");
+  EXPECT_EQ(input_error_of(wrong).at, wrong.find("7 |"));
   EXPECT_THROW((void)parse_mapping(table.substr(0, table.size() - 10)), InputError);
   EXPECT_NO_THROW(
       (void)parse_mapping("ptr[32b](0x10) o (_2,_3):(_1,_2):\n    0    1    2\n    3    4    5\n"));
@@ -274,26 +274,26 @@ TEST(Parse, PutsAFunctionOnALayout) {
 }
 
 TEST(ParseError, PointsAtTheCharacter) {
-  EXPECT_EQ(error_of("(8,64)").at, 6U);
-  EXPECT_EQ(error_of("(8,64):(64,1").at, 12U);
-  EXPECT_EQ(error_of("(8,64):(64,x)").at, 11U);
-  EXPECT_EQ(error_of("(8,64):(64,1) junk").at, 14U);
-  EXPECT_EQ(error_of("Sw<3,4>").at, 6U);
-  EXPECT_EQ(error_of("(8,64):(64,1) o (8,64):(64,1)").hint.empty(), false);
+  EXPECT_EQ(input_error_of("(8,64)").at, 6U);
+  EXPECT_EQ(input_error_of("(8,64):(64,1").at, 12U);
+  EXPECT_EQ(input_error_of("(8,64):(64,x)").at, 11U);
+  EXPECT_EQ(input_error_of("(8,64):(64,1) junk").at, 14U);
+  EXPECT_EQ(input_error_of("Sw<3,4>").at, 6U);
+  EXPECT_EQ(input_error_of("(8,64):(64,1) o (8,64):(64,1)").hint.empty(), false);
   EXPECT_EQ(parse_mapping("Sw<3,3,3> o (8,64):(64,1)").text, "Sw<3,3,3> o _0 o (8,64):(64,1)");
-  EXPECT_EQ(error_of("(8,64):((64,2),1)").at, 7U);
-  EXPECT_EQ(error_of("fn(x) = x ^ y").at, 12U);
-  EXPECT_EQ(error_of("tma:256B").at, 4U);
-  EXPECT_EQ(error_of("gmma:K_SW96<f16>").at, 5U);
-  EXPECT_EQ(error_of("coalesce(complement((_4,_4):(_1,_2),_64))").at, 9U) << "the inner call";
-  EXPECT_EQ(error_of("composition((_8,_8):(_8,_1), (_4,x))").at, 33U);
+  EXPECT_EQ(input_error_of("(8,64):((64,2),1)").at, 7U);
+  EXPECT_EQ(input_error_of("fn(x) = x ^ y").at, 12U);
+  EXPECT_EQ(input_error_of("tma:256B").at, 4U);
+  EXPECT_EQ(input_error_of("gmma:K_SW96<f16>").at, 5U);
+  EXPECT_EQ(input_error_of("coalesce(complement((_4,_4):(_1,_2),_64))").at, 9U) << "the inner call";
+  EXPECT_EQ(input_error_of("composition((_8,_8):(_8,_1), (_4,x))").at, 33U);
 }
 
 TEST(ParseError, NamesTheReasonOfAnInvalidSwizzle) {
-  EXPECT_NE(error_of("Sw<4,0,2>").message.find("exceed |shift|"), std::string::npos);
-  EXPECT_NE(error_of("S<-1,0,2>").message.find("bits"), std::string::npos);
-  EXPECT_NE(error_of("S<5,29,5>").message.find("32"), std::string::npos);
-  EXPECT_NE(error_of("S<999999999999,0,2>").message.find("range"), std::string::npos);
+  EXPECT_NE(input_error_of("Sw<4,0,2>").message.find("exceed |shift|"), std::string::npos);
+  EXPECT_NE(input_error_of("S<-1,0,2>").message.find("bits"), std::string::npos);
+  EXPECT_NE(input_error_of("S<5,29,5>").message.find("32"), std::string::npos);
+  EXPECT_NE(input_error_of("S<999999999999,0,2>").message.find("range"), std::string::npos);
 }
 
 TEST(ParseError, RefusesWhatIsNoLayout) {

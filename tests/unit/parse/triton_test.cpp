@@ -187,25 +187,29 @@ RC_GTEST_PROP(Triton, PaddedSharedIsItsFormula, ()) {
                });
 }
 
-std::string text(std::string_view layout) { return parse_mapping(layout).text; }
+std::string triton_text(std::string_view layout) { return parse_mapping(layout).text; }
 
 TEST(Triton, WhatIsPeriodicIsASwizzleOnALayout) {
-  EXPECT_EQ(text("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}> (64,64)"),
-            "Sw<3,3,3> o _0 o (_64,_64):(_64,_1)");
-  EXPECT_EQ(text("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}> 64x32xf16"),
-            "(_64,_32):(_1,_64)");
   EXPECT_EQ(
-      text(
+      triton_text("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}> (64,64)"),
+      "Sw<3,3,3> o _0 o (_64,_64):(_64,_1)");
+  EXPECT_EQ(
+      triton_text("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}> 64x32xf16"),
+      "(_64,_32):(_1,_64)");
+  EXPECT_EQ(
+      triton_text(
           "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}> (64,128)"),
       "Sw<3,4,3> o smem_ptr[16b](unset) o (_64,(_64,_2)):(_64,(_1,_4096))");
   EXPECT_EQ(
-      text("#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16}> (64,64)"),
+      triton_text(
+          "#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16}> (64,64)"),
       "(_64,_64):(_64,_1)");
-  EXPECT_EQ(text("#ttg.padded_shared<[512:+8] {order = [1, 0], shape = [64, 64]}>"),
+  EXPECT_EQ(triton_text("#ttg.padded_shared<[512:+8] {order = [1, 0], shape = [64, 64]}>"),
             "((_8,_8),_64):((_64,_520),_1)");
-  EXPECT_EQ(text("#ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 1], [4, 4], [8, 0]]}, "
-                 "alignment = 16>"),
-            "fn(x) = x ^ ((x >> 3) & 0x4) ^ ((x >> 4) & 0x1) o (_16,_8):(_8,_1)");
+  EXPECT_EQ(
+      triton_text("#ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 1], [4, 4], [8, 0]]}, "
+                  "alignment = 16>"),
+      "fn(x) = x ^ ((x >> 3) & 0x4) ^ ((x >> 4) & 0x1) o (_16,_8):(_8,_1)");
 }
 
 TEST(Triton, TypesGiveShapeAndElement) {

@@ -264,7 +264,7 @@ std::string const narrow_header = "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metr
 std::string const executed_ldsm = "smsp__sass_inst_executed_op_ldsm.sum",
                   wavefronts_ldsm = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum";
 
-std::string row(std::string const& id, std::string const& metric, std::string const& value) {
+std::string sheet_row(std::string const& id, std::string const& metric, std::string const& value) {
   return "\"" + id + "\",\"k\",\"" + metric + "\",\"" + value + "\"\n";
 }
 
@@ -279,9 +279,9 @@ TEST(Nsight, ColumnsMayStandInAnyOrder) {
 }
 
 TEST(Nsight, AddsUpRowsOfOneKernelThatNothingTellsApart) {
-  Profile const read =
-      read_nsight("f.csv", narrow_header + row("0", executed_ldsm, "8") + row("0", wavefronts_ldsm, "256") +
-                               row("0", executed_ldsm, "8") + row("0", wavefronts_ldsm, "32"));
+  Profile const read = read_nsight(
+      "f.csv", narrow_header + sheet_row("0", executed_ldsm, "8") + sheet_row("0", wavefronts_ldsm, "256") +
+                   sheet_row("0", executed_ldsm, "8") + sheet_row("0", wavefronts_ldsm, "32"));
   ASSERT_EQ(read.measurements.size(), 1U);
   EXPECT_EQ(read.measurements[0].executed, 16U);
   EXPECT_EQ(read.measurements[0].wavefronts, 288U);
@@ -289,9 +289,10 @@ TEST(Nsight, AddsUpRowsOfOneKernelThatNothingTellsApart) {
 }
 
 TEST(Nsight, KeepsLaunchesOfConcatenatedExportsAndProcessesApart) {
-  std::string const bad = narrow_header + row("0", executed_ldsm, "8") + row("0", wavefronts_ldsm, "256"),
-                    good =
-                        narrow_header + row("0", executed_ldsm, "80000") + row("0", wavefronts_ldsm, "80000");
+  std::string const bad = narrow_header + sheet_row("0", executed_ldsm, "8") +
+                          sheet_row("0", wavefronts_ldsm, "256"),
+                    good = narrow_header + sheet_row("0", executed_ldsm, "80000") +
+                           sheet_row("0", wavefronts_ldsm, "80000");
   for (std::string const& both : {bad + good, good + bad}) {
     Profile const read = read_nsight("f.csv", both);
     ASSERT_EQ(read.measurements.size(), 2U);
@@ -302,9 +303,10 @@ TEST(Nsight, KeepsLaunchesOfConcatenatedExportsAndProcessesApart) {
   auto const of = [](std::string const& process, std::string const& text) {
     return "\"" + process + "\"," + text;
   };
-  Profile const ranks = read_nsight(
-      "f.csv", header + of("1", row("0", executed_ldsm, "8")) + of("2", row("0", executed_ldsm, "8")) +
-                   of("2", row("0", wavefronts_ldsm, "32")) + of("1", row("0", wavefronts_ldsm, "256")));
+  Profile const ranks = read_nsight("f.csv", header + of("1", sheet_row("0", executed_ldsm, "8")) +
+                                                 of("2", sheet_row("0", executed_ldsm, "8")) +
+                                                 of("2", sheet_row("0", wavefronts_ldsm, "32")) +
+                                                 of("1", sheet_row("0", wavefronts_ldsm, "256")));
   ASSERT_EQ(ranks.measurements.size(), 2U);
   EXPECT_EQ(ranks.measurements[0].wavefronts, 256U);
   EXPECT_EQ(ranks.measurements[1].wavefronts, 32U);
@@ -355,10 +357,10 @@ TEST(Nsight, RefusesAddressesThatNoKernelHas) {
 
 TEST(Nsight, SaysOfWhatThereIsNoCount) {
   EXPECT_EQ(read_nsight("f.csv", source_header + "0x10,LDS R1,8,-\n").no_count, 1U);
-  EXPECT_EQ(
-      read_nsight("f.csv", narrow_header + row("0", executed_ldsm, "8") + row("0", wavefronts_ldsm, "n/a"))
-          .no_count,
-      1U);
+  EXPECT_EQ(read_nsight("f.csv", narrow_header + sheet_row("0", executed_ldsm, "8") +
+                                     sheet_row("0", wavefronts_ldsm, "n/a"))
+                .no_count,
+            1U);
 }
 
 /// Message of the reader for a text that it refuses.
@@ -384,22 +386,22 @@ TEST(Nsight, LosesNoRowWithoutAWord) {
             "f.csv:4: the last row is cut off");
   EXPECT_EQ(refusal(narrow_header + "0,k(int, float)," + executed_ldsm + ",8\n"),
             "f.csv:2: the row has 5 fields, its table has 4");
-  EXPECT_EQ(refusal(narrow_header + row("0", executed_ldsm, "8") + "\"1\"\n"),
+  EXPECT_EQ(refusal(narrow_header + sheet_row("0", executed_ldsm, "8") + "\"1\"\n"),
             "f.csv:3: the row has 1 fields, its table has 4");
-  EXPECT_EQ(
-      refusal(narrow_header + row("0", executed_ldsm, "1 048 576") + row("0", wavefronts_ldsm, "4 999 99")),
-      "f.csv:3: '4 999 99' is no count");
+  EXPECT_EQ(refusal(narrow_header + sheet_row("0", executed_ldsm, "1 048 576") +
+                    sheet_row("0", wavefronts_ldsm, "4 999 99")),
+            "f.csv:3: '4 999 99' is no count");
   EXPECT_EQ(refusal(source_header + "0x10,LDS R1,0,256\n"),
             "f.csv:3: wavefronts of an instruction that did not run");
-  EXPECT_EQ(refusal(narrow_header + row("0", executed_ldsm, "8")),
+  EXPECT_EQ(refusal(narrow_header + sheet_row("0", executed_ldsm, "8")),
             "f.csv: no sum has both its wavefronts and its instructions");
   EXPECT_EQ(refusal("ID,Kernel Name," + executed_ldsm + "," + wavefronts_ldsm + "," + wavefronts_ldsm +
                     "\n0,k,8,32,64\n"),
             "f.csv:1: the column '" + wavefronts_ldsm + "' appears twice");
   EXPECT_EQ(refusal("ID,Kernel Name," + executed_ldsm + "," + wavefronts_ldsm + "\n,,Kinst,\n0,k,8,32\n"),
             "f.csv:2: the unit 'Kinst' is no unit of counts");
-  EXPECT_EQ(refusal("==PROF== Connected\n" + narrow_header + row("0", executed_ldsm, "8") +
-                    "==WARNING== \"so, so\n" + row("0", wavefronts_ldsm, "32")),
+  EXPECT_EQ(refusal("==PROF== Connected\n" + narrow_header + sheet_row("0", executed_ldsm, "8") +
+                    "==WARNING== \"so, so\n" + sheet_row("0", wavefronts_ldsm, "32")),
             "none")
       << "the profiler's own messages are no rows";
 }

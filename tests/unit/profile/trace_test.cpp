@@ -101,7 +101,7 @@ std::string text_of(std::vector<Json> const& lines) {
 }
 
 /// Why a text is refused; empty if it is not.
-std::string refusal(std::string const& text) {
+std::string refused_trace(std::string const& text) {
   try {
     (void)read_trace("t.jsonl", text);
     return {};
@@ -115,7 +115,7 @@ std::string refusal(std::string const& text) {
 std::string refusal_of(std::size_t line, std::function<void(Json&)> const& change) {
   std::vector<Json> lines = small();
   change(lines[line - 1]);
-  return refusal(text_of(lines));
+  return refused_trace(text_of(lines));
 }
 
 TEST(Trace, IsReadAsItStandsThere) {
@@ -186,10 +186,10 @@ TEST(Trace, IsKnownByItsBeginning) {
 
 TEST(Trace, CutOffAnywhereIsRefusedWithItsLine) {
   std::string const text = text_of(small());
-  EXPECT_EQ(refusal(text.substr(0, text.size() - 1)), "") << "only the last newline is missing";
+  EXPECT_EQ(refused_trace(text.substr(0, text.size() - 1)), "") << "only the last newline is missing";
   std::size_t line = 1;
   for (std::size_t size = 0; size + 1 < text.size(); ++size) {
-    std::string const why = refusal(text.substr(0, size));
+    std::string const why = refused_trace(text.substr(0, size));
     std::size_t const of = size > 0 && text[size - 1] == '\n' ? line - 1 : line;
     EXPECT_TRUE(why.starts_with("t.jsonl:" + std::to_string(of) + ": ")) << size << ": " << why;
     EXPECT_TRUE(why.find("cut off") != why.npos || (of == 1 && why.find("does not begin") != why.npos))
@@ -202,21 +202,22 @@ TEST(Trace, LinesAreCounted) {
   for (std::size_t gone = 1; gone + 1 < small().size(); ++gone) {
     std::vector<Json> lines = small();
     lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(gone));
-    EXPECT_EQ(refusal(text_of(lines)), "t.jsonl:6: 'lines' is 6, but the number of lines above it is 5");
+    EXPECT_EQ(refused_trace(text_of(lines)),
+              "t.jsonl:6: 'lines' is 6, but the number of lines above it is 5");
   }
-  EXPECT_EQ(refusal(text_of(small()) + "{}\n"), "t.jsonl:8: text behind the end of the trace");
-  EXPECT_EQ(refusal(text_of(small()) + "\n"), "t.jsonl:8: text behind the end of the trace");
+  EXPECT_EQ(refused_trace(text_of(small()) + "{}\n"), "t.jsonl:8: text behind the end of the trace");
+  EXPECT_EQ(refused_trace(text_of(small()) + "\n"), "t.jsonl:8: text behind the end of the trace");
   std::vector<Json> twice = small();
   twice.insert(twice.begin() + 1, twice[0]);
-  EXPECT_EQ(refusal(text_of(twice)), "t.jsonl:2: 'the line' has no 'kernel'");
+  EXPECT_EQ(refused_trace(text_of(twice)), "t.jsonl:2: 'the line' has no 'kernel'");
 }
 
 TEST(Trace, NoJsonIsRefusedWithItsPlace) {
   std::string text = text_of(small());
   text.insert(text.find("LDS") + 4, 1, '"');
-  EXPECT_EQ(refusal(text).find("t.jsonl:2: no JSON from byte "), 0U) << refusal(text);
-  EXPECT_EQ(refusal("pc,executed\n"), "t.jsonl:1: it does not begin as a trace does");
-  EXPECT_EQ(refusal(""), "t.jsonl:1: it does not begin as a trace does");
+  EXPECT_EQ(refused_trace(text).find("t.jsonl:2: no JSON from byte "), 0U) << refused_trace(text);
+  EXPECT_EQ(refused_trace("pc,executed\n"), "t.jsonl:1: it does not begin as a trace does");
+  EXPECT_EQ(refused_trace(""), "t.jsonl:1: it does not begin as a trace does");
 }
 
 TEST(Trace, KeysAreKnownAndStandOnce) {
@@ -228,7 +229,7 @@ TEST(Trace, KeysAreKnownAndStandOnce) {
             "t.jsonl:2: 'a pattern' has 'x', which this program does not know");
   std::string text = text_of(small());
   text.insert(text.find("\"pc\""), "\"pc\":1,");
-  EXPECT_EQ(refusal(text), "t.jsonl:2: the key 'pc' appears twice");
+  EXPECT_EQ(refused_trace(text), "t.jsonl:2: the key 'pc' appears twice");
 }
 
 TEST(Trace, ContradictionsAreRefusedByName) {
@@ -344,7 +345,7 @@ TEST(Trace, SumsOfMoreThanAnIntegerHoldsAreRefused) {
   for (std::size_t at : {5, 4}) lines[at]["executed"] = std::uint64_t{1} << 56;
   lines[5]["not_kept"] = std::uint64_t{1} << 56;
   lines[4]["not_kept"] = (std::uint64_t{1} << 56) - 5;
-  EXPECT_EQ(refusal(text_of(lines)), "t.jsonl:5: more than 2^56 executions in all");
+  EXPECT_EQ(refused_trace(text_of(lines)), "t.jsonl:5: more than 2^56 executions in all");
 }
 
 /// The small trace as the tracer ends it.
@@ -365,14 +366,14 @@ TEST(Trace, WhatWasChangedIsToldByItsDigest) {
   digest.add("bar");
   EXPECT_EQ(digest.text(), "85944171f73967e8");  // of "foobar", in the draft
   std::string const text = with_digest();
-  EXPECT_EQ(refusal(text), "");
+  EXPECT_EQ(refused_trace(text), "");
   std::string other = text;
   other.replace(other.find("transpose.cu"), 12, "transport.cu");
-  EXPECT_TRUE(refusal(other).starts_with("t.jsonl:7: the digest is \"")) << refusal(other);
+  EXPECT_TRUE(refused_trace(other).starts_with("t.jsonl:7: the digest is \"")) << refused_trace(other);
   for (std::size_t at = 0; at < text.size(); ++at) {
     other = text;
     other[at] = static_cast<char>(other[at] ^ 1);
-    EXPECT_NE(refusal(other), "") << at << ": " << text.substr(at, 20);
+    EXPECT_NE(refused_trace(other), "") << at << ": " << text.substr(at, 20);
   }
 }
 
@@ -440,14 +441,14 @@ std::set<std::string> believed() {
       std::vector<Json> other = lines;
       other[line][at] = lines[line][at].get<int>() + 1;
       std::string const name = at.to_string().substr(0, at.to_string().find('/', 1));
-      if (refusal(text_of(other)).empty()) out.insert(name + " of line " + std::to_string(line + 1));
+      if (refused_trace(text_of(other)).empty()) out.insert(name + " of line " + std::to_string(line + 1));
       std::vector<Json> less = lines;
       Json& from = less[line][at.parent_pointer()];
       if (from.is_object())
         from.erase(at.back());
       else
         from.erase(std::stoul(at.back()));
-      EXPECT_FALSE(refusal(text_of(less)).empty()) << line + 1 << at.to_string() << " may be missing";
+      EXPECT_FALSE(refused_trace(text_of(less)).empty()) << line + 1 << at.to_string() << " may be missing";
     }
   }
   return out;

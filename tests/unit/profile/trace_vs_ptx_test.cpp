@@ -10,11 +10,11 @@ namespace {
 
 using Lanes32 = std::array<std::optional<std::uint32_t>, warp_lanes>;
 
-constexpr Instruction load32{Operation::ld_shared, 4}, load64{Operation::ld_shared, 8},
+constexpr Instruction word_load{Operation::ld_shared, 4}, pair_load{Operation::ld_shared, 8},
     store32{Operation::st_shared, 4}, load8{Operation::ld_shared, 1}, matrix2{Operation::ldmatrix, 16, 2};
 
 /// A kernel over `tile`, 8 KiB with an alignment of 16 bytes. %r1 is tid.x, %r2 the tile, %r3 the parameter n, %rd1 a pointer.
-PtxFile ptx_of(std::string const& body, std::string const& more = {}) {
+PtxFile file_with(std::string const& body, std::string const& more = {}) {
   return {"case.ptx",
           ptx::read_module(
               ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"/elsewhere/case.cu\"\n.file 2 "
@@ -41,11 +41,11 @@ Lanes32 row_from(std::uint32_t base, unsigned first = 0, unsigned last = 31) {
 }
 
 /// A trace of one instruction on line 7 of case.cu, of a block of 64 threads.
-struct Case {
+struct TracedCase {
   Trace trace{};
   CompiledOptions options{};
 
-  Case(Instruction const& instruction, std::vector<Lanes32> const& patterns) {
+  TracedCase(Instruction const& instruction, std::vector<Lanes32> const& patterns) {
     TracedInstruction& i = trace.instructions.emplace_back();
     i.kernel = "k";
     i.launches = 1;
@@ -79,7 +79,7 @@ std::string const plain_load = ".loc 1 7 0\nld.shared.u32 %r6, [%r5];";
 TEST(Compiled, EachWarpsPatternIsFoundAtAnyAddressThatTheArrayMayHave) {
   for (std::uint32_t const base : {1024U, 1040U, 4096U}) {
     CompiledInstruction const i =
-        Case(load32, {row_from(base), row_from(base + 128)}).with(ptx_of(plain_load));
+        TracedCase(word_load, {row_from(base), row_from(base + 128)}).with(file_with(plain_load));
     EXPECT_EQ(i.outcome, AsCompiled::as_proved) << i.why;
     EXPECT_EQ(i.found, 2U);
     EXPECT_EQ(i.proved, 1U);
@@ -92,7 +92,7 @@ TEST(Compiled, EachWarpsPatternIsFoundAtAnyAddressThatTheArrayMayHave) {
 }
 
 TEST(Compiled, AllLanesMovedByLessThanTheArraysAlignmentDiffer) {
-  CompiledInstruction const i = Case(load32, {row_from(1028)}).with(ptx_of(plain_load));
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1028)}).with(file_with(plain_load));
   EXPECT_EQ(i.outcome, AsCompiled::differs);
   EXPECT_EQ(i.found, 0U);
 }
@@ -100,7 +100,7 @@ TEST(Compiled, AllLanesMovedByLessThanTheArraysAlignmentDiffer) {
 TEST(Compiled, AMovedLaneDiffersAndIsNamed) {
   Lanes32 moved = row_from(1024);
   moved[5] = 1024 + 4 * 5 + 256;
-  CompiledInstruction const i = Case(load32, {row_from(1024), moved}).with(ptx_of(plain_load));
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1024), moved}).with(file_with(plain_load));
   EXPECT_EQ(i.outcome, AsCompiled::differs);
   EXPECT_EQ(i.found, 1U);
   EXPECT_EQ(i.patterns, 2U);
@@ -114,7 +114,7 @@ TEST(Compiled, AMovedLaneDiffersAndIsNamed) {
 TEST(Compiled, TheLastLaneIsCompared) {
   Lanes32 moved = row_from(1024);
   moved[31] = 1024;
-  EXPECT_EQ(Case(load32, {moved}).with(ptx_of(plain_load)).outcome, AsCompiled::differs);
+  EXPECT_EQ(TracedCase(word_load, {moved}).with(file_with(plain_load)).outcome, AsCompiled::differs);
 }
 
 TEST(Compiled, WhatPtxasMakesOfATensorMapIsNotCompared) {
@@ -124,25 +124,27 @@ TEST(Compiled, WhatPtxasMakesOfATensorMapIsNotCompared) {
       "128;\n";
   Lanes32 one{};
   one[0] = 1024 + 56;
-  for (Instruction const& instruction : {load32, store32}) {
-    CompiledInstruction const i = Case(instruction, {one}).with(ptx_of(plain_load + map));
+  for (Instruction const& instruction : {word_load, store32}) {
+    CompiledInstruction const i = TracedCase(instruction, {one}).with(file_with(plain_load + map));
     EXPECT_EQ(i.outcome, AsCompiled::not_compared) << i.why;
     EXPECT_NE(i.why.find("tensormap.replace.tile.rank"), std::string::npos) << i.why;
   }
-  EXPECT_EQ(Case(load32, {row_from(1024)}).with(ptx_of(plain_load + map)).outcome, AsCompiled::as_proved);
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024)}).with(file_with(plain_load + map)).outcome,
+            AsCompiled::as_proved);
   // Elsewhere, and of global memory, it explains nothing.
   Lanes32 moved = row_from(1024);
   moved[5] = 2048;
-  EXPECT_EQ(Case(load32, {moved}).with(ptx_of(plain_load + "\n.loc 1 8 0" + map.substr(12))).outcome,
-            AsCompiled::differs);
-  EXPECT_EQ(Case(load32, {moved})
-                .with(ptx_of(plain_load + "\ntensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;"))
+  EXPECT_EQ(
+      TracedCase(word_load, {moved}).with(file_with(plain_load + "\n.loc 1 8 0" + map.substr(12))).outcome,
+      AsCompiled::differs);
+  EXPECT_EQ(TracedCase(word_load, {moved})
+                .with(file_with(plain_load + "\ntensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;"))
                 .outcome,
             AsCompiled::differs);
 }
 
 TEST(Compiled, ALaneThatIsOffIsUndecided) {
-  CompiledInstruction const i = Case(load32, {row_from(1024, 0, 30)}).with(ptx_of(plain_load));
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1024, 0, 30)}).with(file_with(plain_load));
   EXPECT_EQ(i.outcome, AsCompiled::undecided);
   EXPECT_NE(i.why.find("a lane is off"), std::string::npos) << i.why;
 }
@@ -150,39 +152,40 @@ TEST(Compiled, ALaneThatIsOffIsUndecided) {
 TEST(Compiled, APatternThatDiffersCountsMoreThanALaneThatIsOff) {
   Lanes32 moved = row_from(1024);
   moved[5] = 1300;
-  CompiledInstruction const i = Case(load32, {row_from(1024, 0, 30), moved}).with(ptx_of(plain_load));
+  CompiledInstruction const i =
+      TracedCase(word_load, {row_from(1024, 0, 30), moved}).with(file_with(plain_load));
   EXPECT_EQ(i.outcome, AsCompiled::differs);
   ASSERT_TRUE(i.nearest);
   EXPECT_EQ(i.nearest->lane, 5U);
 }
 
 TEST(Compiled, ALaneThatThePtxSwitchesOffIsNone) {
-  PtxFile const file = ptx_of("setp.lt.u32 %p1, %r1, 16; .loc 1 7 0\n@%p1 ld.shared.u32 %r6, [%r5];");
-  EXPECT_EQ(Case(load32, {row_from(1024, 0, 15)}).with(file).outcome, AsCompiled::as_proved);
-  EXPECT_TRUE(Case(load32, {row_from(1024, 0, 15)}).with(file).certain);
-  EXPECT_EQ(Case(load32, {row_from(1024, 0, 16)}).with(file).outcome, AsCompiled::differs);
+  PtxFile const file = file_with("setp.lt.u32 %p1, %r1, 16; .loc 1 7 0\n@%p1 ld.shared.u32 %r6, [%r5];");
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024, 0, 15)}).with(file).outcome, AsCompiled::as_proved);
+  EXPECT_TRUE(TracedCase(word_load, {row_from(1024, 0, 15)}).with(file).certain);
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024, 0, 16)}).with(file).outcome, AsCompiled::differs);
   Lanes32 one_more = row_from(1024, 0, 15);
   one_more[16] = 1024;  // where the array begins
-  EXPECT_EQ(Case(load32, {one_more}).with(file).outcome, AsCompiled::differs);
+  EXPECT_EQ(TracedCase(word_load, {one_more}).with(file).outcome, AsCompiled::differs);
 }
 
 TEST(Compiled, LanesThatDataSwitchesMayBeOffAndTheOthersMayNot) {
-  PtxFile const file = ptx_of(
+  PtxFile const file = file_with(
       "cvt.u64.u32 %rd2, %r4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r7, [%rd3]; setp.eq.u32 %p1, %r7, 0;\n"
       "and.b32 %r8, %r1, 31; setp.lt.u32 %p2, %r8, 4; or.pred %p1, %p1, %p2; .loc 1 7 0\n@%p1 ld.shared.u32 "
       "%r6, [%r5];");
-  CompiledInstruction const i = Case(load32, {row_from(1024, 0, 9), row_from(1024)}).with(file);
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1024, 0, 9), row_from(1024)}).with(file);
   EXPECT_EQ(i.outcome, AsCompiled::as_proved) << i.why;
   EXPECT_FALSE(i.certain);
-  EXPECT_EQ(Case(load32, {row_from(1024, 1, 9)}).with(file).outcome, AsCompiled::undecided);
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024, 1, 9)}).with(file).outcome, AsCompiled::undecided);
 }
 
 TEST(Compiled, LanesOfOneConditionTakePartTogether) {
-  PtxFile const file = ptx_of("setp.lt.u32 %p1, %r3, 9; .loc 1 7 0\n@%p1 ld.shared.u32 %r6, [%r5];");
-  CompiledInstruction const all = Case(load32, {row_from(1024)}).with(file);
+  PtxFile const file = file_with("setp.lt.u32 %p1, %r3, 9; .loc 1 7 0\n@%p1 ld.shared.u32 %r6, [%r5];");
+  CompiledInstruction const all = TracedCase(word_load, {row_from(1024)}).with(file);
   EXPECT_EQ(all.outcome, AsCompiled::as_proved);
   EXPECT_FALSE(all.certain);  // the condition may never hold
-  EXPECT_EQ(Case(load32, {row_from(1024, 0, 30)}).with(file).outcome, AsCompiled::undecided);
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024, 0, 30)}).with(file).outcome, AsCompiled::undecided);
 }
 
 TEST(Compiled, ValuesThatMayNotOccurAreNotCertain) {
@@ -191,19 +194,21 @@ TEST(Compiled, ValuesThatMayNotOccurAreNotCertain) {
   auto const at = [](std::uint32_t base) {
     return lanes([&](unsigned l) { return std::optional(base + 4 * l); });
   };
-  CompiledInstruction const parameter = Case(load8, {at(1026)}).with(ptx_of("and.b32 %r7, %r3, 3;" + load));
+  CompiledInstruction const parameter =
+      TracedCase(load8, {at(1026)}).with(file_with("and.b32 %r7, %r3, 3;" + load));
   EXPECT_EQ(parameter.outcome, AsCompiled::as_proved) << parameter.why;
   EXPECT_TRUE(parameter.certain);
   CompiledInstruction const square =
-      Case(load8, {at(1026)}).with(ptx_of("mul.lo.u32 %r7, %r3, %r3; and.b32 %r7, %r7, 3;" + load));
+      TracedCase(load8, {at(1026)}).with(file_with("mul.lo.u32 %r7, %r3, %r3; and.b32 %r7, %r7, 3;" + load));
   EXPECT_EQ(square.outcome, AsCompiled::as_proved) << square.why;
   EXPECT_FALSE(square.certain);
 }
 
 /// A load of line 7 behind these instructions, at an address in %r8.
 void expect_undecided(std::string const& instructions, char const* why) {
-  PtxFile const file = ptx_of(instructions + " add.u32 %r8, %r2, %r7; .loc 1 7 0\nld.shared.u32 %r6, [%r8];");
-  CompiledInstruction const i = Case(load32, {row_from(1024)}).with(file);
+  PtxFile const file =
+      file_with(instructions + " add.u32 %r8, %r2, %r7; .loc 1 7 0\nld.shared.u32 %r6, [%r8];");
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1024)}).with(file);
   EXPECT_EQ(i.outcome, AsCompiled::undecided);
   EXPECT_NE(i.why.find(why), std::string::npos) << i.why;
 }
@@ -214,27 +219,28 @@ TEST(Compiled, AnAddressThatIsNotKnownIsUndecided) {
 }
 
 TEST(Compiled, AnotherWidthOperationOrLineIsNotInThePtx) {
-  for (Instruction const& other : {load64, store32, Instruction{Operation::cp_async, 4}}) {
+  for (Instruction const& other : {pair_load, store32, Instruction{Operation::cp_async, 4}}) {
     CompiledInstruction const i =
-        Case(other, {lanes([](unsigned l) { return std::optional(1024 + 8 * l); })}).with(ptx_of(plain_load));
+        TracedCase(other, {lanes([](unsigned l) { return std::optional(1024 + 8 * l); })})
+            .with(file_with(plain_load));
     EXPECT_EQ(i.outcome, AsCompiled::undecided) << to_string(other);
     EXPECT_NE(i.why.find("the PTX has no " + to_string(other) + " on this line"), std::string::npos) << i.why;
   }
-  Case c(load32, {row_from(1024)});
+  TracedCase c(word_load, {row_from(1024)});
   c.traced().source_line = 8;
-  EXPECT_EQ(c.with(ptx_of(plain_load)).outcome, AsCompiled::undecided);
+  EXPECT_EQ(c.with(file_with(plain_load)).outcome, AsCompiled::undecided);
   c.traced().source_line = 7, c.traced().file = "src/part.cuh";
-  EXPECT_EQ(c.with(ptx_of(plain_load)).outcome, AsCompiled::undecided);
+  EXPECT_EQ(c.with(file_with(plain_load)).outcome, AsCompiled::undecided);
   c.traced().file.clear();
-  EXPECT_EQ(c.with(ptx_of(plain_load)).outcome, AsCompiled::as_proved);
+  EXPECT_EQ(c.with(file_with(plain_load)).outcome, AsCompiled::as_proved);
 }
 
 TEST(Compiled, ALineThatAFunctionIsInlinedAtIsItsLine) {
-  PtxFile const file = ptx_of(
+  PtxFile const file = file_with(
       ".loc 1 7 0\n.loc 2 3 0, function_name $L__info_string0, inlined_at 1 7 0\n"
       ".loc 2 90 0, function_name $L__info_string1, inlined_at 2 3 0\n"
       "ld.shared.u32 %r6, [%r5];");
-  Case c(load32, {row_from(1024)});
+  TracedCase c(word_load, {row_from(1024)});
   EXPECT_EQ(c.with(file).outcome, AsCompiled::as_proved) << c.with(file).why;
   c.traced().file = "part.cuh";
   for (unsigned const line : {3U, 90U, 7U}) {
@@ -250,40 +256,41 @@ TEST(Compiled, NeighboursMayBeMergedIfOneIsOnTheLine) {
   std::string const both =
       "shl.b32 %r7, %r1, 3; add.u32 %r8, %r2, %r7; .loc 1 7 0\nld.shared.u32 %r6, [%r8]; .loc "
       "1 8 0\nld.shared.u32 %r9, [%r8+4];";
-  CompiledInstruction const i = Case(load64, {at(1024), at(1280)}).with(ptx_of(both));
+  CompiledInstruction const i = TracedCase(pair_load, {at(1024), at(1280)}).with(file_with(both));
   EXPECT_EQ(i.outcome, AsCompiled::as_proved) << i.why;
   EXPECT_EQ(i.merged, 2U);
   EXPECT_EQ(i.proved, 4U);  // 2 and 2
   EXPECT_EQ(i.ptx_lines.size(), 2U);
-  Case other(load64, {at(1024)});
+  TracedCase other(pair_load, {at(1024)});
   other.traced().source_line = 9;
-  EXPECT_EQ(other.with(ptx_of(both)).outcome, AsCompiled::undecided);
+  EXPECT_EQ(other.with(file_with(both)).outcome, AsCompiled::undecided);
   // The second one reads 8 bytes further.
   std::string gap = both;
   gap.replace(gap.find("+4"), 2, "+8");
-  EXPECT_EQ(Case(load64, {at(1024)}).with(ptx_of(gap)).outcome, AsCompiled::undecided);
-  EXPECT_EQ(Case(load64, {at(1024)}).report(ptx_of(both)).not_traced, 0U) << "line 8's is a part of it";
+  EXPECT_EQ(TracedCase(pair_load, {at(1024)}).with(file_with(gap)).outcome, AsCompiled::undecided);
+  EXPECT_EQ(TracedCase(pair_load, {at(1024)}).report(file_with(both)).not_traced, 0U)
+      << "line 8's is a part of it";
 }
 
 TEST(Compiled, APartOfAWiderAccessIsUndecided) {
-  PtxFile const file = ptx_of(
+  PtxFile const file = file_with(
       "shl.b32 %r7, %r1, 3; add.u32 %r8, %r2, %r7; .loc 1 7 0\nld.shared.v2.u32 {%r6, %r9}, [%r8];\n"
       "ld.shared.u32 %r6, [%r5];");
   CompiledInstruction const i =
-      Case(load32, {lanes([](unsigned l) { return std::optional(1028 + 8 * l); })}).with(file);
+      TracedCase(word_load, {lanes([](unsigned l) { return std::optional(1028 + 8 * l); })}).with(file);
   EXPECT_EQ(i.outcome, AsCompiled::undecided);
   EXPECT_NE(i.why.find("a part of ld.shared.v2.u32"), std::string::npos) << i.why;
 }
 
 TEST(Compiled, OfSeveralAccessesTheLeastBoundThatHasAllPatternsCounts) {
   // Lane * 128 costs 32, and lane * 4 costs 1; both are on the line.
-  PtxFile const file = ptx_of(
+  PtxFile const file = file_with(
       "shl.b32 %r7, %r1, 7; add.u32 %r8, %r2, %r7; .loc 1 7 0\nld.shared.u32 %r6, [%r8];\n"
       "ld.shared.u32 %r6, [%r5];");
   Lanes32 const column = lanes([](unsigned l) { return std::optional(1024 + 128 * l); });
-  CompiledInstruction const row = Case(load32, {row_from(1024)}).with(file);
+  CompiledInstruction const row = TracedCase(word_load, {row_from(1024)}).with(file);
   EXPECT_EQ(row.proved, 1U);
-  CompiledInstruction const both = Case(load32, {row_from(1024), column}).with(file);
+  CompiledInstruction const both = TracedCase(word_load, {row_from(1024), column}).with(file);
   EXPECT_EQ(both.outcome, AsCompiled::as_proved);
   EXPECT_EQ(both.proved, 32U);
   EXPECT_EQ(both.ptx_lines.size(), 2U);
@@ -292,22 +299,22 @@ TEST(Compiled, OfSeveralAccessesTheLeastBoundThatHasAllPatternsCounts) {
 
 TEST(Compiled, OfTwoAccessesThatHaveAllPatternsTheCheaperOneCounts) {
   // The first one is a row in warp 0 and a column in warp 1, the second one a row.
-  PtxFile const file = ptx_of(
+  PtxFile const file = file_with(
       "setp.lt.u32 %p1, %r1, 32; selp.b32 %r9, 4, 128, %p1; and.b32 %r8, %r1, 31; mad.lo.u32 %r8, %r8, %r9, "
       "%r2;\n"
       ".loc 1 7 0\nld.shared.u32 %r6, [%r8];\nld.shared.u32 %r6, [%r5];");
-  CompiledInstruction const i = Case(load32, {row_from(1024)}).with(file);
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1024)}).with(file);
   EXPECT_EQ(i.proved, 1U);
   EXPECT_EQ(i.ptx_lines.size(), 2U);
 }
 
 TEST(Compiled, LaterLaunchesMayHaveOtherBlocks) {
-  Case c(load32, {row_from(1024 + 128 * 3)});  // warp 3
-  PtxFile const file = ptx_of(
+  TracedCase c(word_load, {row_from(1024 + 128 * 3)});  // warp 3
+  PtxFile const file = file_with(
       "and.b32 %r7, %r1, 96; shl.b32 %r7, %r7, 4; add.u32 %r8, %r5, %r7; .loc 1 7 0\n"
       "setp.lt.u32 %p1, %r1, 64; @%p1 bra L; add.u32 %r8, %r8, 4;\nL: ld.shared.u32 %r6, [%r8];");
   Lanes32 const third = lanes([](unsigned l) { return std::optional(1024 + 4 * (96 + l) + 96 * 16 + 4); });
-  c = Case(load32, {third});
+  c = TracedCase(word_load, {third});
   EXPECT_EQ(c.with(file).outcome, AsCompiled::differs);
   c.traced().launches = 2;
   EXPECT_EQ(c.with(file).outcome, AsCompiled::undecided);
@@ -318,16 +325,16 @@ TEST(Compiled, LaterLaunchesMayHaveOtherBlocks) {
 }
 
 TEST(Compiled, ABlockThatThePtxExcludesIsUndecided) {
-  PtxFile file = ptx_of(plain_load);
+  PtxFile file = file_with(plain_load);
   file.module.functions.at(0).reqntid = {128, 1, 1};
-  CompiledInstruction const i = Case(load32, {row_from(1024)}).with(file);
+  CompiledInstruction const i = TracedCase(word_load, {row_from(1024)}).with(file);
   EXPECT_EQ(i.outcome, AsCompiled::undecided);
   EXPECT_NE(i.why.find(".reqntid"), std::string::npos) << i.why;
 }
 
 TEST(Compiled, AGivenParameterHasNoOtherValue) {
-  PtxFile const file = ptx_of("mad.lo.u32 %r8, %r1, %r3, %r2; .loc 1 7 0\nld.shared.u32 %r6, [%r8];");
-  Case c(load32, {lanes([](unsigned l) { return std::optional(1024 + 8 * l); })});
+  PtxFile const file = file_with("mad.lo.u32 %r8, %r1, %r3, %r2; .loc 1 7 0\nld.shared.u32 %r6, [%r8];");
+  TracedCase c(word_load, {lanes([](unsigned l) { return std::optional(1024 + 8 * l); })});
   c.options.params["n"] = {8, false};
   EXPECT_EQ(c.with(file).outcome, AsCompiled::as_proved) << c.with(file).why;
   c.options.params["n"] = {4, false};
@@ -335,12 +342,12 @@ TEST(Compiled, AGivenParameterHasNoOtherValue) {
 }
 
 TEST(Compiled, TheWorstExecutionIsComparedThoughItWasNotKept) {
-  Case c(load32, {row_from(1024)});
+  TracedCase c(word_load, {row_from(1024)});
   Lanes32 const column = lanes([](unsigned l) { return std::optional(1024 + 128 * l); });
   c.traced().not_kept = 5;
-  c.traced().worst = Case::access_of(column);
+  c.traced().worst = TracedCase::access_of(column);
   c.traced().distribution[32] = 5;
-  CompiledInstruction const i = c.with(ptx_of(plain_load));
+  CompiledInstruction const i = c.with(file_with(plain_load));
   EXPECT_EQ(i.outcome, AsCompiled::differs);
   EXPECT_EQ(i.worst, 32U);
   EXPECT_EQ(i.patterns, 2U);
@@ -349,14 +356,15 @@ TEST(Compiled, TheWorstExecutionIsComparedThoughItWasNotKept) {
 TEST(Compiled, LoopsWhoseLanesLeaveTogetherKeepAllLanes) {
   std::string const step =
       ".loc 1 7 0\nL: ld.shared.u32 %r6, [%r5]; add.u32 %r5, %r5, 256; add.u32 %r7, %r7, 1;";
-  PtxFile const together = ptx_of("mov.u32 %r7, 0;" + step + "setp.lt.u32 %p1, %r7, %r3; @%p1 bra L;");
-  CompiledInstruction const all = Case(load32, {row_from(1024), row_from(1024 + 256 * 9)}).with(together);
+  PtxFile const together = file_with("mov.u32 %r7, 0;" + step + "setp.lt.u32 %p1, %r7, %r3; @%p1 bra L;");
+  CompiledInstruction const all =
+      TracedCase(word_load, {row_from(1024), row_from(1024 + 256 * 9)}).with(together);
   EXPECT_EQ(all.outcome, AsCompiled::as_proved) << all.why;
   EXPECT_TRUE(all.certain);
-  EXPECT_EQ(Case(load32, {row_from(1024, 0, 30)}).with(together).outcome, AsCompiled::undecided);
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024, 0, 30)}).with(together).outcome, AsCompiled::undecided);
   // Lane l stays for up to n - l iterations.
-  PtxFile const apart = ptx_of("mov.u32 %r7, %r1;" + step + "setp.lt.u32 %p1, %r7, %r3; @%p1 bra L;");
-  CompiledInstruction const some = Case(load32, {row_from(1024, 0, 30)}).with(apart);
+  PtxFile const apart = file_with("mov.u32 %r7, %r1;" + step + "setp.lt.u32 %p1, %r7, %r3; @%p1 bra L;");
+  CompiledInstruction const some = TracedCase(word_load, {row_from(1024, 0, 30)}).with(apart);
   EXPECT_EQ(some.outcome, AsCompiled::as_proved) << some.why;
   EXPECT_FALSE(some.certain);
 }
@@ -364,18 +372,20 @@ TEST(Compiled, LoopsWhoseLanesLeaveTogetherKeepAllLanes) {
 TEST(Compiled, LoopsOfAKnownNumberOfIterationsKeepTheLanesThatAreInAllOfThem) {
   // tid + 64 k < 128: two iterations of all lanes. tid + 16 k < 40: the lanes below 8 are in one more.
   auto const loop = [](unsigned step, unsigned end) {
-    return ptx_of("mov.u32 %r7, %r1;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; add.u32 %r7, %r7, " +
-                  std::to_string(step) + "; setp.lt.u32 %p1, %r7, " + std::to_string(end) + "; @%p1 bra L;");
+    return file_with("mov.u32 %r7, %r1;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; add.u32 %r7, %r7, " +
+                     std::to_string(step) + "; setp.lt.u32 %p1, %r7, " + std::to_string(end) +
+                     "; @%p1 bra L;");
   };
-  EXPECT_TRUE(Case(load32, {row_from(1024)}).with(loop(64, 128)).certain);
-  EXPECT_EQ(Case(load32, {row_from(1024, 1, 31)}).with(loop(64, 128)).outcome, AsCompiled::undecided);
-  CompiledInstruction const apart = Case(load32, {row_from(1024, 0, 7)}).with(loop(16, 40));
+  EXPECT_TRUE(TracedCase(word_load, {row_from(1024)}).with(loop(64, 128)).certain);
+  EXPECT_EQ(TracedCase(word_load, {row_from(1024, 1, 31)}).with(loop(64, 128)).outcome,
+            AsCompiled::undecided);
+  CompiledInstruction const apart = TracedCase(word_load, {row_from(1024, 0, 7)}).with(loop(16, 40));
   EXPECT_EQ(apart.outcome, AsCompiled::as_proved) << apart.why;
   EXPECT_FALSE(apart.certain);
 }
 
 TEST(Compiled, MatrixInstructionsCompareTheLanesThatGiveAddresses) {
-  PtxFile const file = ptx_of(
+  PtxFile const file = file_with(
       "shl.b32 %r7, %r1, 4; add.u32 %r8, %r2, %r7; .loc 1 7 0\n"
       "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r6, %r9}, [%r8];");
   auto const at = [](std::uint32_t base, unsigned odd) {
@@ -383,20 +393,21 @@ TEST(Compiled, MatrixInstructionsCompareTheLanesThatGiveAddresses) {
       return l < 16 ? std::optional(base + 16 * l + (l == odd ? 512 : 0)) : std::nullopt;
     });
   };
-  EXPECT_EQ(Case(matrix2, {at(1024, 99)}).with(file).outcome, AsCompiled::as_proved);
-  EXPECT_EQ(Case(matrix2, {at(1024, 15)}).with(file).outcome, AsCompiled::differs);
+  EXPECT_EQ(TracedCase(matrix2, {at(1024, 99)}).with(file).outcome, AsCompiled::as_proved);
+  EXPECT_EQ(TracedCase(matrix2, {at(1024, 15)}).with(file).outcome, AsCompiled::differs);
   Instruction transposed = matrix2;
   transposed.transposed = true;
-  EXPECT_EQ(Case(transposed, {at(1024, 99)}).with(file).outcome, AsCompiled::undecided);
+  EXPECT_EQ(TracedCase(transposed, {at(1024, 99)}).with(file).outcome, AsCompiled::undecided);
 }
 
 TEST(Compiled, KernelsAreFoundByName) {
-  Case c(load32, {row_from(1024)});
+  TracedCase c(word_load, {row_from(1024)});
   c.traced().kernel = "other";
-  EXPECT_EQ(c.with(ptx_of(plain_load)).outcome, AsCompiled::no_kernel);
+  EXPECT_EQ(c.with(file_with(plain_load)).outcome, AsCompiled::no_kernel);
   c.traced().kernel = "void k(unsigned int, void*)";
-  EXPECT_EQ(c.with(ptx_of(plain_load)).outcome, AsCompiled::as_proved);
-  CompiledReport const twice = compare_compiled(c.trace, {ptx_of(plain_load), ptx_of(plain_load)}, c.options);
+  EXPECT_EQ(c.with(file_with(plain_load)).outcome, AsCompiled::as_proved);
+  CompiledReport const twice =
+      compare_compiled(c.trace, {file_with(plain_load), file_with(plain_load)}, c.options);
   EXPECT_EQ(twice.instructions.at(0).outcome, AsCompiled::undecided);
   EXPECT_NE(twice.instructions.at(0).why.find("2 kernels"), std::string::npos);
 }
@@ -416,7 +427,7 @@ PtxFile sass_of(std::vector<std::pair<std::string, std::string>> const& kernels)
 
 TEST(Compiled, OfKernelsOfOneNameTheOneWithTheTracedInstructionsIsTaken) {
   std::string const shifted = "IMAD.SHL.U32 R9, R0, DISTANCE, RZ", product = "IMAD R9, R0, DISTANCE, RZ";
-  Case c(load32, {row_from(0)});
+  TracedCase c(word_load, {row_from(0)});
   c.traced().block = {32, 1, 1};
   c.traced().pc = 0x20, c.traced().sass = "LDS R2, [R9]";
   auto& first = *c.trace.instructions.insert(c.trace.instructions.begin(), c.traced());
@@ -432,7 +443,7 @@ TEST(Compiled, OfKernelsOfOneNameTheOneWithTheTracedInstructionsIsTaken) {
 }
 
 TEST(Compiled, TheBoundIsComparedWhereTheLanesAreNotKnown) {
-  Case c(load32, {lanes([](unsigned l) { return std::optional(128 * l); })});
+  TracedCase c(word_load, {lanes([](unsigned l) { return std::optional(128 * l); })});
   c.traced().block = {32, 1, 1};
   c.traced().pc = 0x20, c.traced().sass = "LDS R2, [R9]";
   CompiledInstruction const i = c.report(sass_of({{"LDG.E R9, desc[UR4][R2.64]", ""}})).instructions.at(0);
@@ -448,9 +459,9 @@ TEST(Compiled, TheBoundIsComparedWhereTheLanesAreNotKnown) {
 }
 
 TEST(Compiled, ANameThatIsNotDemangledIsFoundByItsWords) {
-  PtxFile file = ptx_of(plain_load);
+  PtxFile file = file_with(plain_load);
   file.module.functions.at(0).name = "_ZN1a4gemmINS_4tileILi64EEELNS_4KindE2EfEEvT_Q";  // not a name
-  Case c(load32, {row_from(1024)});
+  TracedCase c(word_load, {row_from(1024)});
   c.traced().kernel = "void a::gemm<a::tile<(int)64>, (a::Kind)2, float>(T1)";
   EXPECT_EQ(c.with(file).outcome, AsCompiled::as_proved) << c.with(file).why;
   for (char const* other :
@@ -459,7 +470,7 @@ TEST(Compiled, ANameThatIsNotDemangledIsFoundByItsWords) {
     c.traced().kernel = other;
     EXPECT_EQ(c.with(file).outcome, AsCompiled::no_kernel) << other;
   }
-  c = Case(load32, {row_from(1028)});
+  c = TracedCase(word_load, {row_from(1028)});
   c.traced().kernel = "void a::gemm<a::tile<(int)64>, (a::Kind)2, float>(T1)";
   EXPECT_EQ(c.with(file).outcome, AsCompiled::undecided);
 }
@@ -469,16 +480,17 @@ TEST(Compiled, ACallThatIsNotInlinedMayAccessAnything) {
   Lanes32 moved = row_from(1024);
   moved[5] = 1300;
   CompiledInstruction const i =
-      Case(load32, {moved}).with(ptx_of(plain_load + "\n.loc 1 20 0\ncall.uni outside;", declared));
+      TracedCase(word_load, {moved})
+          .with(file_with(plain_load + "\n.loc 1 20 0\ncall.uni outside;", declared));
   EXPECT_EQ(i.outcome, AsCompiled::undecided) << i.why;
 }
 
 TEST(Compiled, WhatHasNoCostModelAndWhatWasNotTracedAreCounted) {
-  Case c(load32, {row_from(1024)});
+  TracedCase c(word_load, {row_from(1024)});
   TracedInstruction& atomic = c.trace.instructions.emplace_back(c.traced());
   atomic.op = "atom.shared.b32", atomic.instruction.reset();
   CompiledReport const report = c.report(
-      ptx_of(plain_load + "\n.loc 1 8 0\nst.shared.u32 [%r5], %r1;\natom.shared.add.u32 %r6, [%r5], 1;"));
+      file_with(plain_load + "\n.loc 1 8 0\nst.shared.u32 [%r5], %r1;\natom.shared.add.u32 %r6, [%r5], 1;"));
   EXPECT_EQ(report.count(AsCompiled::as_proved), 1U);
   EXPECT_EQ(report.count(AsCompiled::not_modelled), 1U);
   EXPECT_EQ(report.not_traced, 1U);  // the store

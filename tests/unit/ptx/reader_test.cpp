@@ -7,10 +7,10 @@ namespace swizproof::ptx {
 namespace {
 
 std::string const head = ".version 9.0\n.target sm_90a\n.address_size 64\n";
-Module read(std::string const& body) { return read_module(head + body, "test.ptx"); }
+Module module_of(std::string const& body) { return read_module(head + body, "test.ptx"); }
 
 TEST(PtxReader, ReadsDeclarations) {
-  Module const m = read(
+  Module const m = module_of(
       ".file 1 \"a b.cu\"\n.shared .align 16 .b8 tile[4][256];\n.extern .shared .align 128 .b8 dynamic[];\n"
       ".visible .entry k(.param .u64 p, .param .align 8 .b8 s[24])\n.maxntid 128, 1, 1\n.minnctapersm 2\n{ "
       "ret; }\n");
@@ -28,7 +28,7 @@ TEST(PtxReader, ReadsDeclarations) {
 }
 
 TEST(PtxReader, ReadsOperands) {
-  Module const m = read(
+  Module const m = module_of(
       ".entry k() {\n.reg .b32 %r<8>; .reg .pred %p<3>; .reg .b64 %rd<2>;\n"
       "@!%p1 ld.shared::cta.v2.u32 {%r1, %r2}, [%r3+-8];\n mov.u32 %r4, -0x10; // twice\n"
       "shfl.sync.idx.b32 %r1|%p2, %r2, 0, 31, -1;\n}\n");
@@ -45,13 +45,13 @@ TEST(PtxReader, ReadsOperands) {
 
 TEST(PtxReader, ADirectiveAndItsTypeNeedNoBlank) {
   Module const m =
-      read(".shared.align 8 .b8 tile[16];\n.entry k() {\n{.reg.b16 hl, hu; mov.b32 {hl, hu}, 7;}\n}\n");
+      module_of(".shared.align 8 .b8 tile[16];\n.entry k() {\n{.reg.b16 hl, hu; mov.b32 {hl, hu}, 7;}\n}\n");
   EXPECT_EQ(m.variables.at(0).align, 8U);
   EXPECT_EQ(m.functions.at(0).body.size(), 1U);
 }
 
 TEST(PtxReader, ScopesHaveTheirOwnNames) {
-  Module const m = read(
+  Module const m = module_of(
       ".entry k() {\n.reg .b32 a;\nmov.u32 a, 1;\n{ .reg .b32 a; mov.u32 a, 2; L: bra L; }\n{ L: bra L; "
       "}\nmov.u32 a, 3;\n}\n");
   auto const& body = m.functions.at(0).body;
@@ -62,7 +62,7 @@ TEST(PtxReader, ScopesHaveTheirOwnNames) {
 }
 
 TEST(PtxReader, AVariableOfAScopeIsAnotherOne) {
-  Module const m = read(
+  Module const m = module_of(
       ".entry k(.param .b32 n) {\n.reg .b32 %r<3>;\n{ .param .b32 param0; st.param.b32 [param0], 1; }\n"
       "{ .param .b64 param0; st.param.b32 [param0], 2; }\n{ .param .b32 n; st.param.b32 [n], 3; }\n"
       "ld.param.b32 %r1, [n];\n}\n");
@@ -76,7 +76,7 @@ TEST(PtxReader, AVariableOfAScopeIsAnotherOne) {
 
 TEST(PtxReader, ParametersInRegisters) {
   Module const m =
-      read(".func (.reg .b64 r) f(.reg .b32 a, .param .b32 b) {\n.reg .b32 c;\nmov.b32 c, a;\n}\n");
+      module_of(".func (.reg .b64 r) f(.reg .b32 a, .param .b32 b) {\n.reg .b32 c;\nmov.b32 c, a;\n}\n");
   Function const& f = m.functions.at(0);
   EXPECT_EQ(f.returned.at(0).space, Space::reg);
   EXPECT_EQ(f.params.at(1).space, Space::param);
@@ -86,7 +86,7 @@ TEST(PtxReader, ParametersInRegisters) {
 }
 
 TEST(PtxReader, LinesOfTheSource) {
-  Module const m = read(
+  Module const m = module_of(
       ".entry k() {\n.loc 1 50 3\n.loc 1 28 3, function_name $L__info0, inlined_at 1 50 3\nL:\n.loc 2 7 "
       "1\nret;\n}\n");
   auto const& body = m.functions.at(0).body;
@@ -101,7 +101,7 @@ TEST(PtxReader, LinesOfTheSource) {
 TEST(PtxReader, NamesTheLineOfAnError) {
   auto const message = [](std::string const& body) -> std::string {
     try {
-      (void)read(body);
+      (void)module_of(body);
     } catch (InputError const& error) {
       return error.message;
     }
