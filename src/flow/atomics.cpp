@@ -1,5 +1,5 @@
 // Atomic operations on shared and global memory [PTX ISA, Parallel Synchronization and Communication Instructions, atom and red].
-#include "block.hpp"
+#include "execute.hpp"
 
 #include <swizproof/program/step.hpp>
 
@@ -43,48 +43,51 @@ std::uint32_t AtomicKinds::of(std::string_view op, program::Type type, Word cons
   return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
 }
 
-/// The value that memory holds after an operation. The sum of floating-point numbers has no order, as other sums have none.
-Word BlockRun::after_atomic(Now const& now, std::string_view op, Word const& old, Word const& b,
-                            Word const& c) {
-  program::Type const type = now.decoded.type;
+/// The sum of floating-point numbers has no order, as other sums have none.
+Word after_atomic(Now const& now, std::string_view op, program::Type type, std::string_view type_name,
+                  Word const& old, Word const& b, Word const& c) {
   if (op == "exch") return b;
   bool const plain_ones = (old.named | b.named) == 0;
   if (op == "cas")
     return plain_ones ? (old.number == (b.number & low_bits(type.bits)) ? c : old)
-                      : unknown(now.index, type.bits, {&old, &b, &c});
-  if (op == "add" && type.kind == 'f') return sum_of_reals(names_, now.decoded, now.index, old, b);
+                      : now.unknown(type.bits, {&old, &b, &c});
+  if (op == "add" && type.kind == 'f') return sum_of_reals(now.block.names, type_name, now.index, old, b);
   program::Step step;
   step.width = static_cast<std::uint8_t>(type.bits);
   step.action = op == "add"   ? Action::add
                 : op == "and" ? Action::bit_and
                 : op == "or"  ? Action::bit_or
                               : Action::bit_xor;
-  if (op == "add" || op == "and" || op == "or" || op == "xor") return apply(step, old, b, {}, now.index);
-  return plain_ones ? plain(result(op, type, old.number, b.number & low_bits(type.bits)))
-                    : unknown(now.index, type.bits, {&old, &b});
+  if (op == "add" || op == "and" || op == "or" || op == "xor") return apply_step(now, step, old, b, {});
+  return plain_ones && type.kind != 'f' ? plain(result(op, type, old.number, b.number & low_bits(type.bits)))
+                                        : now.unknown(type.bits, {&old, &b});
 }
 
+namespace {
+
 /// A byte-wise read and write of one location by a lane. Which value an atomic returns depends on the order: it is not followed.
-Word BlockRun::atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, Word const& b,
-                           Word const& c) {
+Word atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, Word const& b, Word const& c) {
   std::string_view const op = operation_of(now.decoded);
   unsigned const bytes = now.decoded.type.bits / 8;
-  Bytes& memory = space == Space::global ? global_ : shared_;
-  Toucher by = toucher(now, lane);
-  by.atomic = atomic_kinds_.of(op, now.decoded.type, b);
-  Word const value = after_atomic(now, op, update(now, memory, at, bytes, by), b, c);
+  Bytes& memory = space == Space::global ? now.block.global : now.block.shared;
+  Toucher by = now.toucher(lane);
+  by.atomic = now.block.atomic_kinds.of(op, now.decoded.type, b);
+  Word const value = after_atomic(now, op, now.decoded.type, now.decoded.parts.back(),
+                                  update(now, memory, at, bytes, by), b, c);
   for (unsigned i = 0; i < bytes; ++i) {
     bool const named = (value.named >> i & 1) != 0;
     memory.write(at + i, by, named ? value.part[i] : 0,
                  named ? std::uint8_t{0} : static_cast<std::uint8_t>(value.number >> 8 * i));
   }
-  return names_.word(
-      names_.function(fmt::format("what {} of thread {} returns", now.in.opcode.text, by.thread),
-                      Format::integer, bytes, now.index));
+  return now.block.names.word(
+      now.block.names.function(fmt::format("what {} of thread {} returns", now.in.opcode.text, by.thread),
+                               Format::integer, bytes, now.index));
 }
 
+}  // namespace
+
 /// atom and red. Those with an order of memory (.acquire, .release), of the cluster's memory and of 128 bits are refused.
-void BlockRun::atomic(Now const& now) {
+void atomic(Now const& now) {
   Decoded const& d = now.decoded;
   std::string_view const op = operation_of(d);
   bool const returns = d.name == "atom";
@@ -93,7 +96,7 @@ void BlockRun::atomic(Now const& now) {
   bool const orders = d.has("acquire") || d.has("release") || d.has("acq_rel");
   if (op.empty() || !type_fits || d.type.bits < 16 || d.type.bits > 64 || orders || d.has("async") ||
       now.in.operands.size() < sources)
-    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+    now.refuse_opcode();
   unsigned const each = d.type.bits / 8;
   auto const parts = [](ptx::Operand const& o) {
     return o.kind == ptx::Operand::Kind::vector ? o.parts : std::vector<ptx::Operand>{o};
@@ -102,20 +105,20 @@ void BlockRun::atomic(Now const& now) {
   auto const from = parts(now.in.operands[where + 1]);
   auto const into = returns ? parts(now.in.operands[0]) : std::vector<ptx::Operand>{};
   if (from.size() != d.lanes || (returns && into.size() != d.lanes))
-    refuse(now.index, "the number of registers does not match");
+    now.refuse("the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const at = address(now, now.in.operands[where], lane);
+    std::uint64_t const at = now.address(now.in.operands[where], lane);
     Space const space = space_at(now, d.space, at);
     if (space != Space::global && space != Space::shared)
-      refuse(now.index, "an atomic outside of shared and global memory");
+      now.refuse("an atomic outside of shared and global memory");
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
-    flags_.update(at, each * d.lanes, thread(now.warp, lane), clocks_);
+    now.block.flags.update(at, each * d.lanes, now.thread(lane), now.block.clocks);
     for (unsigned k = 0; k < from.size(); ++k) {
-      Word const b = operand(now, from[k], lane, d.type.bits);
-      Word const c = op == "cas" ? operand(now, now.in.operands[where + 2], lane, d.type.bits) : Word{};
+      Word const b = now.operand(from[k], lane, d.type.bits);
+      Word const c = op == "cas" ? now.operand(now.in.operands[where + 2], lane, d.type.bits) : Word{};
       Word const old = atomic_lane(now, space, at + k * each, lane, b, c);
-      if (returns) put(now, into[k], lane, old);
+      if (returns) now.put(into[k], lane, old);
     }
   }
 }

@@ -51,8 +51,10 @@ std::vector<unsigned> NamedBarriers::arrive(std::uint64_t id, BarrierArrival con
   if (b.any && (b.count == 0 ? all : b.count) != (arrival.count == 0 ? all : arrival.count))
     throw misuse(arrival, fmt::format("barrier {} has the counts {} and {}", id, b.count == 0 ? all : b.count,
                                       arrival.count == 0 ? all : arrival.count));
+  if (b.any && b.reduces != arrival.reduces)
+    throw misuse(arrival, fmt::format("barrier.red and another instruction are at barrier {} together", id));
   check_order(id, b, arrival, clocks);
-  b.any = true, b.count = arrival.count, ++b.warps;
+  b.any = true, b.reduces = arrival.reduces, b.count = arrival.count, ++b.warps;
   for (unsigned const t : arrival.threads) b.arrivals.push_back(clocks.arrive(t));
   b.now.push_back({arrival.warp, b.arrivals[b.arrivals.size() - arrival.threads.size()], arrival.touch});
   if (arrival.waits) b.waiting.push_back(arrival.warp), b.threads_of[arrival.warp] = arrival.threads;
@@ -73,11 +75,10 @@ std::vector<unsigned> NamedBarriers::complete(Barrier& b, unsigned live, Clocks&
   return released;
 }
 
-std::vector<unsigned> NamedBarriers::end_of_warp(unsigned live, Clocks& clocks) {
-  std::vector<unsigned> released;
+std::vector<std::vector<unsigned>> NamedBarriers::end_of_warp(unsigned live, Clocks& clocks) {
+  std::vector<std::vector<unsigned>> released;
   for (auto& [id, b] : barriers_)
-    if (b.any && b.count == 0)
-      for (unsigned const w : complete(b, live, clocks)) released.push_back(w);
+    if (b.any && b.count == 0) released.push_back(complete(b, live, clocks));
   return released;
 }
 

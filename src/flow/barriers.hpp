@@ -24,6 +24,7 @@ struct BarrierArrival {
   FlowTouch touch{};
   std::uint32_t count = 0;  ///< of threads that it gives; 0: all of the block
   bool waits = true;        ///< bar.sync, not bar.arrive
+  bool reduces = false;     ///< bar.red
 };
 
 /// Barriers 0 to 15 of a block.
@@ -36,8 +37,8 @@ class NamedBarriers {
   /// that is not valid.
   [[nodiscard]] std::vector<unsigned> arrive(std::uint64_t id, BarrierArrival const& arrival, unsigned live,
                                              Clocks& clocks);
-  /// A warp has ended: a barrier without a count waits for the others alone. Returns the warps that are released.
-  [[nodiscard]] std::vector<unsigned> end_of_warp(unsigned live, Clocks& clocks);
+  /// A warp has ended: a barrier without a count waits for the others alone. Returns the warps that each barrier releases.
+  [[nodiscard]] std::vector<std::vector<unsigned>> end_of_warp(unsigned live, Clocks& clocks);
   /// Fails if a barrier has arrivals at the end of the block, (b).
   void end() const;
 
@@ -54,7 +55,7 @@ class NamedBarriers {
     std::map<unsigned, std::vector<unsigned>> threads_of{};
     unsigned warps = 0;  ///< that have arrived
     std::uint32_t count = 0;
-    bool any = false;
+    bool any = false, reduces = false;
   };
   [[nodiscard]] std::vector<unsigned> complete(Barrier& b, unsigned live, Clocks& clocks) const;
   void check_order(std::uint64_t id, Barrier const& b, BarrierArrival const& arrival,

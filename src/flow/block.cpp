@@ -1,4 +1,5 @@
 #include "block.hpp"
+#include "execute.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,8 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::movmatrix:
     case Handler::real:
     case Handler::bulk_store:
-      return 2;
+    case Handler::bulk_reduce:
+      return d.has("bulk") && !d.has("tensor") ? 3 : 2;
     case Handler::convert:
       return d.parts.back() == "f32" && d.parts.size() > 2 && d.parts[d.parts.size() - 2].ends_with("x2") ? 3
                                                                                                           : 2;
@@ -30,6 +32,9 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_store_bytes:
     case Handler::compare:
     case Handler::vote:
+    case Handler::store_zeros:
+    case Handler::store_async:
+    case Handler::map_address:
       return 3;
     case Handler::wgmma:
     case Handler::mma:
@@ -39,8 +44,12 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_groups:
       return d.has("wait_group") ? 1 : 0;
     case Handler::elect:
+    case Handler::active_mask:
+    case Handler::arrive_async:
     case Handler::wgmma_wait:
       return 1;
+    case Handler::barrier:
+      return d.has("red") ? 3 : 0;
     case Handler::wait:
       return d.has("wait_all") ? 0 : 1;
     case Handler::mbarrier:
@@ -57,74 +66,50 @@ std::size_t operands_of(Decoded const& d) {
 
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
                    std::uint32_t without)
-    : kernel_(kernel),
-      number_(number),
-      names_(names),
-      without_(without),
-      units_{kernel.threads},
-      clocks_(units_.count(kernel.asynchronous, kernel.stores_bulk)),
-      groups_(kernel.threads),
-      fences_(kernel.threads),
-      global_fences_(kernel.threads),
-      shared_([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, names_,
-              clocks_, groups_, faults_, units_, kernel.launch.same_values),
-      global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, names_, clocks_, groups_,
-              faults_, units_, kernel.launch.same_values),
-      barriers_(kernel.threads, faults_),
-      cluster_(kernel.threads),
-      mbarriers_(faults_),
-      flags_(kernel.threads),
-      bulk_groups_(kernel.threads),
-      registers_(static_cast<std::uint32_t>(kernel.function.registers.size())) {
-  for (unsigned t = 0; t < kernel.threads; ++t)
-    local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, names_, clocks_, groups_,
-                        faults_, units_, true);
-  temporaries_.resize((kernel.program.widths.size() - registers_) * 32);
-  uninitialised_ = names_.function("bytes that no thread has written", Format::integer, 8, ~0U);
-}
+    : state_(kernel, number, names), without_(without) {}
 
 void BlockRun::start_warps() {
-  Word const nothing =
-      names_.word(names_.function("a register that nothing has written", Format::integer, 8, ~0U));
-  for (unsigned w = 0; w * 32 < kernel_.threads; ++w) {
-    unsigned const lanes = std::min(32U, kernel_.threads - w * 32);
+  Word const nothing = state_.names.word(
+      state_.names.function("a register that nothing has written", Format::integer, 8, ~0U));
+  for (unsigned w = 0; w * 32 < state_.kernel.threads; ++w) {
+    unsigned const lanes = std::min(32U, state_.kernel.threads - w * 32);
     Warp warp;
     warp.number = w;
     warp.live = lanes == 32 ? ~0U : (1U << lanes) - 1;
     warp.paths.push_back({warp.live, 0, 0, -1});
-    warp.registers.assign(std::size_t{registers_} * 32, nothing);
-    warp.counts.assign(kernel_.function.body.size(), 0);
-    warps_.push_back(std::move(warp));
+    warp.registers.assign(std::size_t{state_.registers} * 32, nothing);
+    warp.counts.assign(state_.kernel.function.body.size(), 0);
+    state_.warps.push_back(std::move(warp));
   }
 }
 
 void BlockRun::run(WarpOrder const& order) {
   WarpOrder all = order;
   if (all.warps.empty())
-    for (unsigned w = 0; w < kernel_.warps(); ++w) all.warps.push_back(w);
+    for (unsigned w = 0; w < state_.kernel.warps(); ++w) all.warps.push_back(w);
   start_warps();
   try {
     run_warps(all);
     end();
   } catch (FlowConflict const& conflict) {
-    faults_.add(conflict);
+    state_.faults.add(conflict);
   } catch (FlowRefused const&) {
-    faults_.raise();
+    state_.faults.raise();
     throw;
   }
-  faults_.raise();
-  if (faults_.not_well_synchronised()) return;
-  if (faults_.doubts()) refuse(faults_.doubts()->line, faults_.doubts()->text);
+  state_.faults.raise();
+  if (state_.faults.not_well_synchronised()) return;
+  if (state_.faults.doubts()) throw FlowRefused{state_.faults.doubts()->text, state_.faults.doubts()->line};
 }
 
 /// Tries each warp in the order; true if one went on.
 bool BlockRun::run_round(WarpOrder const& order) {
   bool any = false;
   for (unsigned const w : order.warps) {
-    Warp& warp = warps_[w];
+    Warp& warp = state_.warps[w];
     if (warp.waits || warp.paths.empty()) continue;
     bool const progress = run_warp(warp);
-    if (warp.paths.empty() && !warp.ended) end_warp(warp);
+    if (warp.paths.empty() && !warp.ended) end_warp(state_, warp);
     any = any || progress;
     bool const again = warp.yields;
     if (progress && !again) flag_rounds_ = 0;
@@ -132,17 +117,19 @@ bool BlockRun::run_round(WarpOrder const& order) {
     warp.yields = false;
     if (again && ++flag_rounds_ > most_flag_rounds) waits_for_a_flag(warp);
   }
-  return any || std::any_of(warps_.begin(), warps_.end(), [](Warp const& w) { return w.passed && !w.waits; });
+  return any || std::any_of(state_.warps.begin(), state_.warps.end(),
+                            [](Warp const& w) { return w.passed && !w.waits; });
 }
 
 void BlockRun::run_warps(WarpOrder const& order) {
   while (run_round(order)) continue;
   FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, isa::barrier, {}, {}, false};
-  for (Warp const& warp : warps_) {
+  for (Warp const& warp : state_.warps) {
     if (warp.paths.empty()) continue;
     Path const& p = warp.paths.back();
     std::uint32_t const at =
-        kernel_.program.instructions[kernel_.ranges[static_cast<std::size_t>(p.block)].first + p.at]
+        state_.kernel.program
+            .instructions[state_.kernel.ranges[static_cast<std::size_t>(p.block)].first + p.at]
             .instruction;
     if (std::find(stuck.waits.begin(), stuck.waits.end(), at) == stuck.waits.end()) stuck.waits.push_back(at);
     if (!stuck.text.empty()) continue;
@@ -154,25 +141,20 @@ void BlockRun::run_warps(WarpOrder const& order) {
 
 /// The end of the block.
 void BlockRun::end() {
-  if (!faults_.not_well_synchronised()) barriers_.end(), mbarriers_.end();
-  for (unsigned t = 0; t < kernel_.threads && kernel_.stores_bulk; ++t) {
-    unsigned const reads = units_.store_reads(t);
-    if (clocks_.now(reads) > 1 && !clocks_.ordered(reads, clocks_.now(reads) - 1, t))
-      left_out_.insert("whether bulk stores have read shared memory when the block ends");
+  if (!state_.faults.not_well_synchronised()) state_.barriers.end(), state_.mbarriers.end();
+  for (unsigned t = 0; t < state_.kernel.threads && state_.kernel.stores_bulk; ++t) {
+    unsigned const reads = state_.units.store_reads(t);
+    if (state_.clocks.now(reads) > 1 && !state_.clocks.ordered(reads, state_.clocks.now(reads) - 1, t))
+      state_.left_out.insert("whether bulk stores have read shared memory when the block ends");
   }
 }
 
 std::set<std::uint32_t> BlockRun::executed() const {
   std::set<std::uint32_t> out;
-  for (Warp const& warp : warps_)
+  for (Warp const& warp : state_.warps)
     for (std::uint32_t i = 0; i < warp.counts.size(); ++i)
       if (warp.counts[i] != 0) out.insert(i);
   return out;
-}
-
-unsigned BlockRun::live_warps() const {
-  return static_cast<unsigned>(
-      std::count_if(warps_.begin(), warps_.end(), [](Warp const& w) { return w.live != 0; }));
 }
 
 /// Runs a warp until it waits or ends; true if it has executed anything.
@@ -201,17 +183,17 @@ bool BlockRun::run_warp(Warp& warp) {
 
 /// Executes what is left of a block; false if the warp waits.
 bool BlockRun::run_path(Warp& warp) {
-  auto const [first, last] = kernel_.ranges[static_cast<std::size_t>(warp.paths.back().block)];
+  auto const [first, last] = state_.kernel.ranges[static_cast<std::size_t>(warp.paths.back().block)];
   for (; first + warp.paths.back().at < last; ++warp.paths.back().at) {
-    if (++steps_ > kernel_.launch.most_steps) too_many_steps(warp);
-    std::uint32_t const index = kernel_.program.instructions[first + warp.paths.back().at].instruction;
-    if (kernel_.function.body[index].guard < 0 && is_of_whole_warp(kernel_.decoded[index].handler) &&
-        gather(warp.paths, warp.live))
+    if (++steps_ > state_.kernel.launch.most_steps) too_many_steps(warp);
+    std::uint32_t const index = state_.kernel.program.instructions[first + warp.paths.back().at].instruction;
+    if (state_.kernel.function.body[index].guard < 0 &&
+        is_of_whole_warp(state_.kernel.decoded[index].handler) && gather(warp.paths, warp.live))
       return warp.switched = true, false;
-    if (!execute(warp, kernel_.program.instructions[first + warp.paths.back().at])) return false;
+    if (!execute(warp, state_.kernel.program.instructions[first + warp.paths.back().at])) return false;
     if (warp.yields) return ++warp.paths.back().at, false;
   }
-  if (first == last && ++steps_ > kernel_.launch.most_steps)
+  if (first == last && ++steps_ > state_.kernel.launch.most_steps)
     too_many_steps(warp);  // a loop of a branch alone
   return true;
 }
@@ -229,7 +211,7 @@ void BlockRun::waits_for_a_flag(Warp const& warp) const {
 /// The limit of steps is reached: names the instruction that this warp has executed most often.
 void BlockRun::too_many_steps(Warp const& warp) const {
   auto const most = std::max_element(warp.counts.begin(), warp.counts.end());
-  std::string text = fmt::format("more than {} instructions are executed", kernel_.launch.most_steps);
+  std::string text = fmt::format("more than {} instructions are executed", state_.kernel.launch.most_steps);
   auto const line = static_cast<std::uint32_t>(most - warp.counts.begin());
   if (most == warp.counts.end() || *most == 0) throw FlowRefused{text + ": --steps N allows more"};
   throw FlowRefused{fmt::format("{}, {} times this one by warp {}, in a loop: --steps N allows more", text,
@@ -244,8 +226,9 @@ std::uint32_t BlockRun::truth_mask(Warp const& warp, std::int32_t reg, bool nega
     if (!takes_part(mask, lane)) continue;
     Word const& w = warp.registers[static_cast<std::size_t>(reg) * 32 + lane];
     if (w.named != 0)
-      refuse(line,
-             fmt::format("{} depends on data: {}", what, names_.text(static_cast<Name>(w.part[0] / 8))));
+      throw FlowRefused{
+          fmt::format("{} depends on data: {}", what, state_.names.text(static_cast<Name>(w.part[0] / 8))),
+          line};
     if ((w.number != 0) != negated) out |= 1U << lane;
   }
   return out;
@@ -253,21 +236,29 @@ std::uint32_t BlockRun::truth_mask(Warp const& warp, std::int32_t reg, bool nega
 
 /// trap ends the launch with an error.
 void BlockRun::trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const {
-  unsigned const t = thread(warp, static_cast<unsigned>(std::countr_zero(mask)));
-  fault(FlowFaultKind::trap, {line, 0, t}, isa::trap,
-        fmt::format("thread {} executes trap: the launch fails", t));
+  unsigned const t = warp.thread(static_cast<unsigned>(std::countr_zero(mask)));
+  throw FlowConflict{FlowFaultKind::trap,
+                     fmt::format("thread {} executes trap: the launch fails", t),
+                     {line, 0, t},
+                     {},
+                     isa::trap,
+                     {},
+                     {},
+                     false};
 }
 
 void BlockRun::branch(Warp& warp) {
   Path& top = warp.paths.back();
-  program::Block const& block = kernel_.program.blocks[static_cast<std::size_t>(top.block)];
-  std::uint32_t const line = kernel_.ends[static_cast<std::size_t>(top.block)];
-  bool const traps = line != ~0U && kernel_.decoded[line].handler == Handler::trap;
+  program::Block const& block = state_.kernel.program.blocks[static_cast<std::size_t>(top.block)];
+  if (state_.kernel.chooses(static_cast<std::size_t>(top.block))) return choose_target(warp);
+  std::uint32_t const line = state_.kernel.ends[static_cast<std::size_t>(top.block)];
+  bool const traps = line != ~0U && state_.kernel.decoded[line].handler == Handler::trap;
   if (block.condition < 0) {
     if (traps) trap(warp, top.mask, line);
     top.block = block.taken, top.at = 0;
     return;
   }
+  if (!traps && branch_by_data(warp, line)) return;
   std::uint32_t const yes = truth_mask(warp, block.condition, block.negated, top.mask, line, "the branch");
   std::uint32_t const no = top.mask & ~yes;
   if (traps && yes != 0) trap(warp, yes, line);
@@ -275,24 +266,58 @@ void BlockRun::branch(Warp& warp) {
     top.block = yes != 0 ? block.taken : block.next, top.at = 0;
     return;
   }
-  std::int32_t const join = kernel_.flow.ipdom[static_cast<std::size_t>(top.block)];
+  std::int32_t const join = state_.kernel.flow.ipdom[static_cast<std::size_t>(top.block)];
   top.block = join, top.at = 0;
   if (join < 0) top.mask = 0;
   warp.paths.push_back({no, block.next, 0, join});
   warp.paths.push_back({yes, block.taken, 0, join});
 }
 
+/// brx.idx: the blocks that follow each other, each with one target.
+void BlockRun::choose_target(Warp& warp) {
+  Path const top = warp.paths.back();
+  auto const first = static_cast<std::size_t>(top.block);
+  std::uint32_t const index = state_.kernel.ends[first];
+  ptx::Instruction const& in = state_.kernel.function.body[index];
+  Now const now{state_,  warp, index, in, state_.kernel.decoded[index], state_.kernel.program.instructions[0],
+                top.mask};
+  std::vector<std::uint32_t> masks(in.operands.size() - 1);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(top.mask, lane)) continue;
+    std::uint64_t const k = now.number(in.operands[0], lane, "the index of the branch") & low_bits(32);
+    if (k >= masks.size()) now.refuse(fmt::format("the index {} of brx.idx is behind its list", k));
+    masks[k] |= 1U << lane;
+  }
+  std::int32_t const join = state_.kernel.flow.ipdom[first];
+  bool const one =
+      std::count(masks.begin(), masks.end(), 0U) + 1 == static_cast<std::ptrdiff_t>(masks.size());
+  if (one)
+    warp.paths.pop_back();
+  else
+    warp.paths.back().block = join, warp.paths.back().at = 0,
+    warp.paths.back().mask = join < 0 ? 0 : top.mask;
+  for (std::size_t k = masks.size(); k-- > 0;)
+    if (masks[k] != 0)
+      warp.paths.push_back(
+          {masks[k], state_.kernel.program.blocks[first + k].taken, 0, one ? top.join : join});
+}
+
 bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   std::uint32_t const index = lowered.instruction;
-  ptx::Instruction const& in = kernel_.function.body[index];
+  ptx::Instruction const& in = state_.kernel.function.body[index];
   std::uint32_t mask = warp.paths.back().mask;
-  if (in.guard >= 0) mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
+  if (in.guard >= 0) {
+    Truth const is = truth(warp, in.guard, in.guard_negated, mask);
+    Now const by_data{state_, warp, index, in, state_.kernel.decoded[index], lowered, is.yes | is.named};
+    if (is.named != 0 && guard_by_data(by_data, is.named)) return true;
+    mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
+  }
   if (mask == 0) return true;
-  if (index == without_) return skip({warp, index, in, kernel_.decoded[index], lowered, mask});
+  if (index == without_) return skip({state_, warp, index, in, state_.kernel.decoded[index], lowered, mask});
   if (!warp.waits && !warp.passed) ++warp.counts[index];
-  if (in.operands.size() < operands_of(kernel_.decoded[index])) refuse(index, "operands are missing");
-  Now const now{warp, index, in, kernel_.decoded[index], lowered, mask};
-  if (kernel_.asynchronous) check_registers(warp, now);
+  Now const now{state_, warp, index, in, state_.kernel.decoded[index], lowered, mask};
+  if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
+  if (state_.kernel.asynchronous) check_registers(now);
   return dispatch(now);
 }
 
@@ -300,14 +325,14 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
 bool BlockRun::skip(Now const& now) {
   if (now.decoded.has("test_wait") || now.decoded.has("try_wait"))
     for (unsigned lane = 0; lane < 32; ++lane)
-      if (takes_part(now.mask, lane)) put(now, now.in.operands[0], lane, plain(1));
+      if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, plain(1));
   return true;
 }
 
 bool BlockRun::dispatch(Now const& now) {
   switch (now.decoded.handler) {
     case Handler::steps:
-      return steps(now), true;
+      return execute_steps(now), true;
     case Handler::nothing:
       return true;
     case Handler::load:
@@ -316,11 +341,15 @@ bool BlockRun::dispatch(Now const& now) {
       return store(now), true;
     case Handler::atomic:
       return atomic(now), true;
+    case Handler::store_zeros:
+      return store_zeros(now), true;
+    case Handler::map_address:
+      return map_address(now), true;
     case Handler::copy_async:
       return copy_async(now), true;
     case Handler::commit:
     case Handler::wait:
-      return wait(now), true;
+      return wait_for_copies(now), true;
     case Handler::barrier:
       return barrier(now);
     case Handler::warp_barrier:
@@ -341,6 +370,8 @@ bool BlockRun::dispatch(Now const& now) {
       return vote(now), true;
     case Handler::elect:
       return elect(now), true;
+    case Handler::active_mask:
+      return active_mask(now), true;
     case Handler::real:
       return real(now), true;
     case Handler::compare:
@@ -371,8 +402,14 @@ bool BlockRun::dispatch_async(Now const& now) {
       return bulk_load_bytes(now), true;
     case Handler::bulk_store_bytes:
       return bulk_store_bytes(now), true;
+    case Handler::bulk_reduce:
+      return bulk_reduce(now), true;
     case Handler::bulk_groups:
       return bulk_groups(now), true;
+    case Handler::store_async:
+      return store_async(now), true;
+    case Handler::arrive_async:
+      return arrive_async(now), true;
     case Handler::wgmma:
       return wgmma(now), true;
     case Handler::wgmma_fence:
@@ -380,7 +417,7 @@ bool BlockRun::dispatch_async(Now const& now) {
     case Handler::wgmma_wait:
       return wgmma_groups(now), true;
     default:
-      refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+      now.refuse_opcode();
   }
 }
 

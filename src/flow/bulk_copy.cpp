@@ -3,7 +3,7 @@
 // A copy reads and writes when it is issued. A load does so by a clock of its mbarrier: a thread is ordered behind it once it has waited for
 // the phase that it completes. A store has two clocks of the thread that issues it: one for what it reads, one for what it writes. The thread
 // is ordered behind both once it has waited for the bulk group, and behind the first alone after wait_group.read.
-#include "block.hpp"
+#include "execute.hpp"
 
 #include <fmt/format.h>
 
@@ -15,138 +15,166 @@ namespace {
 
 constexpr std::uint64_t bulk_unit = 16;  ///< bytes: plain copies have multiples of it
 
-}  // namespace
+/// A box of a tensor map that a copy moves, and where it is, the outermost coordinate first.
+struct Box {
+  FlowArray const& array;
+  std::uint32_t id = 0;
+  std::vector<std::int64_t> at{};
+};
 
 /// An ordinary access, and then one of the async proxy to the same byte: a proxy fence has to be between them (proxies.hpp).
-void BlockRun::need_proxy_fence(program::Space space, Cell::Access const& first, Toucher const& by,
-                                std::uint64_t address, char const* verb, char const* verb_of_first) {
-  if (!units_.generic(first.doer)) return;
+void need_proxy_fence(Now const& now, program::Space space, Cell::Access const& first, Toucher const& by,
+                      std::uint64_t address, char const* verb, char const* verb_of_first) {
+  if (!now.block.units.generic(first.doer)) return;
   bool const in_shared = space == program::Space::shared;
-  std::uint32_t const when = first.group == 0 ? first.clock : groups_.done(first.doer, first.group - 1);
-  if ((in_shared ? fences_ : global_fences_).between(first.doer, when, by.thread, clocks_)) return;
-  if (!faults_.would_keep(FlowFaultKind::fence, true)) return;
+  std::uint32_t const when =
+      first.group == 0 ? first.clock : now.block.groups.done(first.doer, first.group - 1);
+  if ((in_shared ? now.block.fences : now.block.global_fences)
+          .between(first.doer, when, by.thread, now.block.clocks))
+    return;
+  if (!now.block.faults.would_keep(FlowFaultKind::fence, true)) return;
   char const* const fence = in_shared ? "fence.proxy.async.shared::cta" : "fence.proxy.async.global";
-  FlowLine const at = kernel_.line(first.line);
-  faults_.add(
+  FlowLine const at = now.block.kernel.line(first.line);
+  now.block.faults.add(
       {FlowFaultKind::fence,
-       fmt::format("{} {} {}, which {} {}: no fence.proxy.async is between them", units_.who(by.doer()), verb,
-                   (in_shared ? shared_ : global_).place(address), units_.who(first.doer), verb_of_first),
+       fmt::format("{} {} {}, which {} {}: no fence.proxy.async is between them",
+                   now.block.units.who(by.doer()), verb,
+                   (in_shared ? now.block.shared : now.block.global).place(address),
+                   now.block.units.who(first.doer), verb_of_first),
        Bytes::touch(by),
        Bytes::touch(first),
        isa::async_proxy,
        fmt::format("{} by {}, behind PTX line {} and before the barrier that orders it before this", fence,
-                   units_.who(first.doer), at.ptx_line),
+                   now.block.units.who(first.doer), at.ptx_line),
        {},
        true});
 }
 
+/// Operation of a cp.reduce.
+std::string_view reduction_of(Decoded const& d) {
+  for (std::string_view const op : {"add", "min", "max", "and", "or", "xor", "inc", "dec"})
+    if (d.has(op)) return op;
+  return {};
+}
+
+}  // namespace
+
 /// Bytes that a unit of the async proxy reads.
-Word BlockRun::read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
-                          Toucher const& by) {
+Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
+                Toucher const& by) {
   Word out;
-  bool const in_shared = space == program::Space::shared, checks = kernel_.launch.proxy != FlowProxy::off;
+  bool const in_shared = space == program::Space::shared,
+             checks = now.block.kernel.launch.proxy != FlowProxy::off;
   for (unsigned i = 0; i < bytes; ++i) {
-    Cell const* const c = (in_shared ? shared_ : global_).read(address + i, by);
+    Cell const* const c = (in_shared ? now.block.shared : now.block.global).read(address + i, by);
     if (c == nullptr) {
-      out.part[i] = uninitialised_ * 8 + i, out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+      out.part[i] = now.block.uninitialised * 8 + i,
+      out.named = static_cast<std::uint8_t>(out.named | 1U << i);
       continue;
     }
     if (checks) {
-      need_proxy_fence(space, c->writer, by, address + i, "reads", "has written");
+      need_proxy_fence(now, space, c->writer, by, address + i, "reads", "has written");
       for (Cell::Access const& w : c->others)
-        need_proxy_fence(space, w, by, address + i, "reads", "has written");
+        need_proxy_fence(now, space, w, by, address + i, "reads", "has written");
     }
     if (c->part == 0)
       out.number |= std::uint64_t{c->number} << 8 * i;
     else
-      out.part[i] = names_.moved(c->part / 8, c->writer.line, now.index) * 8 + c->part % 8,
+      out.part[i] = now.block.names.moved(c->part / 8, c->writer.line, now.index) * 8 + c->part % 8,
       out.named = static_cast<std::uint8_t>(out.named | 1U << i);
   }
   return out;
 }
 
+namespace {
+
 /// A byte of global memory that a bulk load reads.
-Word BlockRun::read_source(Now const& now, std::uint64_t address, Toucher const& by) {
-  if (global_.find(address) != nullptr) return read_async(now, program::Space::global, address, 1, by);
-  global_.read_first(address, by);
+Word read_source(Now const& now, std::uint64_t address, Toucher const& by) {
+  if (now.block.global.find(address) != nullptr)
+    return read_async(now, program::Space::global, address, 1, by);
+  now.block.global.read_first(address, by);
   return element_byte(now, address);
 }
 
 /// A byte that a unit of the async proxy writes.
-void BlockRun::write_async(program::Space space, std::uint64_t address, Toucher const& by,
-                           Word const& value) {
-  Bytes& to = space == program::Space::shared ? shared_ : global_;
-  if (Cell const* const c = kernel_.launch.proxy == FlowProxy::off ? nullptr : to.known(address);
+void write_async(Now const& now, program::Space space, std::uint64_t address, Toucher const& by,
+                 Word const& value) {
+  Bytes& to = space == program::Space::shared ? now.block.shared : now.block.global;
+  if (Cell const* const c = now.block.kernel.launch.proxy == FlowProxy::off ? nullptr : to.known(address);
       c != nullptr) {
     if (c->written) {
-      need_proxy_fence(space, c->writer, by, address, "writes", "has written");
+      need_proxy_fence(now, space, c->writer, by, address, "writes", "has written");
       for (Cell::Access const& w : c->others)
-        need_proxy_fence(space, w, by, address, "writes", "has written");
+        need_proxy_fence(now, space, w, by, address, "writes", "has written");
     }
-    if (kernel_.launch.proxy == FlowProxy::strict)
-      for (Cell::Access const& r : c->readers) need_proxy_fence(space, r, by, address, "writes", "has read");
+    if (now.block.kernel.launch.proxy == FlowProxy::strict)
+      for (Cell::Access const& r : c->readers)
+        need_proxy_fence(now, space, r, by, address, "writes", "has read");
   }
-  flags_.forget(address, 1);
+  now.block.flags.forget(address, 1);
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
 }
 
 /// The unit that copies for the mbarrier of a load. Its initialisation needs a fence before: it is one of the generic proxy.
-unsigned BlockRun::bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
-  unsigned const unit = units_.copy(mbarriers_.copy_begins(where, operation(now, lane), clocks_));
-  clocks_.tick(unit);
-  Mbarriers::Origin const& from = mbarriers_.origin(where);
-  unsigned const t = thread(now.warp, lane);
-  if (mbarriers_.fenced(from, t, clocks_) || kernel_.launch.proxy != FlowProxy::strict ||
-      fences_.between(from.thread, from.clock, t, clocks_))
+unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
+  unsigned const unit =
+      now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
+  now.block.clocks.tick(unit);
+  Mbarriers::Origin const& from = now.block.mbarriers.origin(where);
+  unsigned const t = now.thread(lane);
+  if (now.block.mbarriers.fenced(from, t, now.block.clocks) ||
+      now.block.kernel.launch.proxy != FlowProxy::strict ||
+      now.block.fences.between(from.thread, from.clock, t, now.block.clocks))
     return unit;
-  faults_.add(
+  now.block.faults.add(
       {FlowFaultKind::fence,
        fmt::format("a bulk copy of thread {} uses the mbarrier at 0x{:x}, which thread {} has "
                    "initialised: no fence.mbarrier_init or fence.proxy.async is between them",
                    t, where, from.thread),
-       touch(now, lane),
+       now.touch(lane),
        from.touch,
        isa::async_proxy,
        fmt::format("fence.mbarrier_init.release.cluster by thread {}, behind PTX line {} and before the "
                    "barrier",
-                   from.thread, kernel_.line(from.touch.line).ptx_line),
+                   from.thread, now.block.kernel.line(from.touch.line).ptx_line),
        {},
        true});
   return unit;
 }
 
 /// The tensor map and the coordinates, the innermost first, of a copy: a box, outermost first.
-BlockRun::Box BlockRun::box_of(Now const& now, ptx::Operand const& from, unsigned lane) {
+Box box_of(Now const& now, ptx::Operand const& from, unsigned lane) {
   if (from.kind != ptx::Operand::Kind::address || from.parts.size() != 2)
-    refuse(now.index, fmt::format("the address {} is not read", from.text));
-  std::uint64_t const map = number(now, from.parts[0], lane, "the address of the tensor map");
-  auto const tensor = kernel_.tensors.find(map);
-  if (tensor == kernel_.tensors.end())
-    refuse(now.index, kernel_.in_params(map)
-                          ? fmt::format("parameter {} is no tensor map that has a box: give it as --param "
-                                        "'{}=A:f16[128][64] box[64][64] 128B'",
-                                        kernel_.param_at(map), kernel_.param_at(map).substr(1))
-                          : "the tensor map is no parameter");
-  Box box{kernel_.arrays[tensor->second], tensor->second, {}};
+    now.refuse(fmt::format("the address {} is not read", from.text));
+  std::uint64_t const map = now.number(from.parts[0], lane, "the address of the tensor map");
+  auto const tensor = now.block.kernel.tensors.find(map);
+  if (tensor == now.block.kernel.tensors.end())
+    now.refuse(now.block.kernel.in_params(map)
+                   ? fmt::format("parameter {} is no tensor map that has a box: give it as --param "
+                                 "'{}=A:f16[128][64] box[64][64] 128B'",
+                                 now.block.kernel.param_at(map), now.block.kernel.param_at(map).substr(1))
+                   : "the tensor map is no parameter");
+  Box box{now.block.kernel.arrays[tensor->second], tensor->second, {}};
   for (ptx::Operand const& c : from.parts[1].parts)
-    box.at.insert(box.at.begin(), static_cast<std::int32_t>(number(now, c, lane, "a coordinate of the box")));
+    box.at.insert(box.at.begin(), static_cast<std::int32_t>(now.number(c, lane, "a coordinate of the box")));
   if (box.at.size() != box.array.extents.size())
-    refuse(now.index, fmt::format("{} has {} dimensions, and the copy {}", box.array.name,
-                                  box.array.extents.size(), box.at.size()));
+    now.refuse(fmt::format("{} has {} dimensions, and the copy {}", box.array.name, box.array.extents.size(),
+                           box.at.size()));
   return box;
 }
 
 /// Calls fn(byte of shared memory, byte of global memory, or nothing beyond the array) for the bytes of a box.
 template <class Fn>
-void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn) {
+void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn) {
   FlowArray const& a = box.array;
   unsigned const each = a.bits / 8;
   std::uint32_t const line_bytes = a.box.back() * each;
   if (shared % tma_destination != 0)
-    fault(FlowFaultKind::misaligned, touch(now, lane), isa::copies,
-          fmt::format("the TMA {} a box {} 0x{:x}, which is no multiple of {}",
-                      now.decoded.handler == Handler::bulk_copy ? "writes" : "reads",
-                      now.decoded.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination));
+    now.fault(
+        FlowFaultKind::misaligned, now.touch(lane), isa::copies,
+        fmt::format("the TMA {} a box {} 0x{:x}, which is no multiple of {}",
+                    now.decoded.handler == Handler::bulk_copy ? "writes" : "reads",
+                    now.decoded.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination));
   std::uint64_t lines = 1;
   for (std::size_t d = 0; d + 1 < a.box.size(); ++d) lines *= a.box[d];
   std::uint64_t const end = shared + (lines - 1) * tma_pitch(a.mode, line_bytes) + line_bytes;
@@ -176,50 +204,55 @@ void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uin
   }
 }
 
+}  // namespace
+
 /// cp.async.bulk.tensor into shared memory: [to], [map, {coordinates}], [mbarrier]. What is beyond the array is 0.
-void BlockRun::bulk_copy(Now const& now) {
+void bulk_copy(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     Box const box = box_of(now, now.in.operands[1], lane);
-    std::uint64_t const where = address(now, now.in.operands[2], lane);
+    std::uint64_t const where = now.address(now.in.operands[2], lane);
     unsigned const unit = bulk_barrier(now, where, lane);
-    Toucher const by = toucher(now, lane, 0, unit);
-    each_byte(now, lane, box, address(now, now.in.operands[0], lane),
+    Toucher const by = now.toucher(lane, 0, unit);
+    each_byte(now, lane, box, now.address(now.in.operands[0], lane),
               [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
-                write_async(program::Space::shared, shared, by,
+                write_async(now, program::Space::shared, shared, by,
                             global ? read_source(now, *global, by) : plain(0));
               });
     std::uint64_t bytes = box.array.bits / 8;
     for (std::uint32_t const n : box.array.box) bytes *= n;
-    mbarriers_.copied(where, bytes, unit, clocks_);
+    now.block.mbarriers.copied(where, bytes, unit, now.block.clocks);
   }
 }
 
 /// cp.async.bulk.tensor from shared memory: [map, {coordinates}], [from]. What is beyond the array is not written.
-void BlockRun::bulk_store(Now const& now) {
+void bulk_store(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    unsigned const t = thread(now.warp, lane);
+    unsigned const t = now.thread(lane);
     Box const box = box_of(now, now.in.operands[0], lane);
-    Toucher const reads = toucher(now, lane, 0, units_.store_reads(t)),
-                  writes = toucher(now, lane, 0, units_.store_writes(t));
-    each_byte(now, lane, box, address(now, now.in.operands[1], lane),
+    Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t)),
+                  writes = now.toucher(lane, 0, now.block.units.store_writes(t));
+    each_byte(now, lane, box, now.address(now.in.operands[1], lane),
               [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
                 if (!global) return;
-                write_async(program::Space::global, *global, writes,
+                write_async(now, program::Space::global, *global, writes,
                             read_async(now, program::Space::shared, shared, 1, reads));
               });
   }
 }
 
+namespace {
+
 /// Size of a plain copy whose addresses and size are multiples of 16 bytes, and within shared memory and an array.
-std::uint64_t BlockRun::bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t global) {
-  std::uint64_t const bytes = number(now, now.in.operands[2], lane, "the size") & 0xffffffffU;
+std::uint64_t bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t global) {
+  std::uint64_t const bytes = now.number(now.in.operands[2], lane, "the size") & 0xffffffffU;
   for (std::uint64_t const x : {shared, global, bytes})
     if (x % bulk_unit != 0)
-      fault(FlowFaultKind::misaligned, touch(now, lane), isa::copies,
-            fmt::format("a bulk copy of thread {} has 0x{:x} as address or size, which is no multiple of {}",
-                        thread(now.warp, lane), x & 0xffffffffffU, bulk_unit));
+      now.fault(
+          FlowFaultKind::misaligned, now.touch(lane), isa::copies,
+          fmt::format("a bulk copy of thread {} has 0x{:x} as address or size, which is no multiple of {}",
+                      now.thread(lane), x & 0xffffffffffU, bulk_unit));
   if (bytes == 0) return 0;
   for (std::uint64_t const i : {std::uint64_t{0}, bytes - 1}) {
     check_bounds(now, program::Space::shared, shared + i, 1, lane, "copies to or from");
@@ -228,55 +261,128 @@ std::uint64_t BlockRun::bulk_size(Now const& now, unsigned lane, std::uint64_t s
   return bytes;
 }
 
+}  // namespace
+
 /// cp.async.bulk of plain bytes into shared memory: [to], [from], bytes, [mbarrier].
-void BlockRun::bulk_load_bytes(Now const& now) {
+void bulk_load_bytes(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const to = address(now, now.in.operands[0], lane),
-                        from = address(now, now.in.operands[1], lane);
+    std::uint64_t const to = now.address(now.in.operands[0], lane),
+                        from = now.address(now.in.operands[1], lane);
     std::uint64_t const bytes = bulk_size(now, lane, to, from);
-    std::uint64_t const where = address(now, now.in.operands[3], lane);
+    std::uint64_t const where = now.address(now.in.operands[3], lane);
     unsigned const unit = bulk_barrier(now, where, lane);
-    Toucher const by = toucher(now, lane, 0, unit);
+    Toucher const by = now.toucher(lane, 0, unit);
     for (std::uint64_t i = 0; i < bytes; ++i)
-      write_async(program::Space::shared, to + i, by, read_source(now, from + i, by));
-    mbarriers_.copied(where, bytes, unit, clocks_);
+      write_async(now, program::Space::shared, to + i, by, read_source(now, from + i, by));
+    now.block.mbarriers.copied(where, bytes, unit, now.block.clocks);
   }
 }
 
 /// cp.async.bulk of plain bytes from shared memory: [to], [from], bytes.
-void BlockRun::bulk_store_bytes(Now const& now) {
+void bulk_store_bytes(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    unsigned const t = thread(now.warp, lane);
-    std::uint64_t const to = address(now, now.in.operands[0], lane),
-                        from = address(now, now.in.operands[1], lane);
+    unsigned const t = now.thread(lane);
+    std::uint64_t const to = now.address(now.in.operands[0], lane),
+                        from = now.address(now.in.operands[1], lane);
     std::uint64_t const bytes = bulk_size(now, lane, from, to);
-    Toucher const reads = toucher(now, lane, 0, units_.store_reads(t)),
-                  writes = toucher(now, lane, 0, units_.store_writes(t));
+    Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t)),
+                  writes = now.toucher(lane, 0, now.block.units.store_writes(t));
     for (std::uint64_t i = 0; i < bytes; ++i)
-      write_async(program::Space::global, to + i, writes,
+      write_async(now, program::Space::global, to + i, writes,
                   read_async(now, program::Space::shared, from + i, 1, reads));
   }
 }
 
-/// cp.async.bulk.commit_group and .wait_group of stores, thread by thread.
-void BlockRun::bulk_groups(Now const& now) {
+/// cp.reduce.async.bulk from shared to global memory: of plain bytes [to], [from], bytes; of a tensor [map, {coordinates}], [from]. Each
+/// element is an atomic operation of the async proxy.
+void bulk_reduce(Now const& now) {
+  bool const tensor = now.decoded.has("tensor");
+  std::string_view const op = reduction_of(now.decoded);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    unsigned const t = thread(now.warp, lane), reads = units_.store_reads(t), writes = units_.store_writes(t);
-    std::vector<std::uint32_t>& groups = bulk_groups_[t];
-    if (now.decoded.has("commit_group")) {
-      groups.push_back(clocks_.now(reads));
-      clocks_.tick(reads), clocks_.tick(writes);
+    unsigned const t = now.thread(lane);
+    Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t));
+    Toucher writes = now.toucher(lane, 0, now.block.units.store_writes(t));
+    writes.strong = true;
+    std::uint64_t const from = now.address(now.in.operands[1], lane);
+    auto const reduce = [&](std::uint64_t shared, std::uint64_t global, std::string_view type_name) {
+      program::Type const type = program::type_of(type_name);
+      unsigned const bytes = type.bits / 8;
+      if (op.empty() || bytes < 2 || bytes > 8) now.refuse_opcode();
+      Word const b = read_async(now, program::Space::shared, shared, bytes, reads);
+      writes.atomic = now.block.atomic_kinds.of(fmt::format("{} of the async proxy", op), type, b);
+      Word const old = update(now, now.block.global, global, bytes, writes);
+      Word const value = after_atomic(now, op, type, type_name, old, b, {});
+      for (unsigned i = 0; i < bytes; ++i)
+        write_async(now, program::Space::global, global + i, writes, bytes_of(value, i, 1));
+    };
+    if (tensor) {
+      Box const box = box_of(now, now.in.operands[0], lane);
+      std::string type = box.array.type[0] == 'i' ? "s" + box.array.type.substr(1) : box.array.type;
+      each_byte(now, lane, box, from, [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
+        if (global && *global % (box.array.bits / 8) == 0) reduce(shared, *global, type);
+      });
       continue;
     }
-    std::uint64_t const pending = number(now, now.in.operands[0], lane, "the count");
+    std::uint64_t const to = now.address(now.in.operands[0], lane);
+    std::uint64_t const bytes = bulk_size(now, lane, from, to);
+    unsigned const each = std::max(now.decoded.type.bits / 8, 1U);
+    for (std::uint64_t i = 0; i < bytes; i += each) reduce(from + i, to + i, now.decoded.parts.back());
+  }
+}
+
+/// st.async: [to], value, [mbarrier].
+void store_async(Now const& now) {
+  one_block_of_a_cluster(now);
+  now.block.left_out.insert("proxy fences behind st.async");
+  Decoded const& d = now.decoded;
+  unsigned const each = d.type.bits / 8;
+  std::vector<ptx::Operand> const one{now.in.operands[1]};
+  auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
+  if (each < 4 || each > 8 || from.size() != d.lanes || !d.has("mbarrier::complete_tx::bytes"))
+    now.refuse_opcode();
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const to = now.address(now.in.operands[0], lane),
+                        where = now.address(now.in.operands[2], lane);
+    unsigned const unit =
+        now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
+    now.block.clocks.tick(unit);
+    Toucher const by = now.toucher(lane, 0, unit);
+    check_bounds(now, program::Space::shared, to, each * d.lanes, lane, "writes");
+    for (unsigned k = 0; k < from.size(); ++k) {
+      Word const value = now.operand(from[k], lane, 8 * each);
+      for (unsigned i = 0; i < each; ++i) {
+        Word const byte = bytes_of(value, i, 1);
+        now.block.flags.forget(to + k * each + i, 1);
+        now.block.shared.write(to + k * each + i, by, byte.named != 0 ? byte.part[0] : 0,
+                               static_cast<std::uint8_t>(byte.number));
+      }
+    }
+    now.block.mbarriers.copied(where, std::uint64_t{each} * d.lanes, unit, now.block.clocks);
+  }
+}
+
+/// cp.async.bulk.commit_group and .wait_group of stores, thread by thread.
+void bulk_groups(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = now.thread(lane), reads = now.block.units.store_reads(t),
+                   writes = now.block.units.store_writes(t);
+    std::vector<std::uint32_t>& groups = now.block.bulk_groups[t];
+    if (now.decoded.has("commit_group")) {
+      groups.push_back(now.block.clocks.now(reads));
+      now.block.clocks.tick(reads), now.block.clocks.tick(writes);
+      continue;
+    }
+    std::uint64_t const pending = now.number(now.in.operands[0], lane, "the count");
     if (groups.size() <= pending) continue;
-    auto moments = std::make_shared<std::vector<std::uint32_t>>(clocks_.size(), 0);
+    auto moments = std::make_shared<std::vector<std::uint32_t>>(now.block.clocks.size(), 0);
     (*moments)[reads] = groups[groups.size() - pending - 1];
     if (!now.decoded.has("read")) (*moments)[writes] = (*moments)[reads];
-    clocks_.take({moments, moments}, t);
+    now.block.clocks.take({moments, moments}, t);
   }
 }
 

@@ -77,7 +77,7 @@ inline constexpr std::string_view
     read_only = "PTX ISA, ld.global.nc: read-only for the duration of the kernel",
     bounds = "PTX ISA, Addresses as Operands",
     alignment = "PTX ISA, Addresses as Operands: natural alignment", trap = "PTX ISA, trap",
-    wgmma = "PTX ISA, wgmma.fence",
+    wgmma = "PTX ISA, wgmma.fence", bulk_store = "PTX ISA, st.bulk",
     copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";
 }  // namespace isa
 

@@ -1,4 +1,5 @@
 #include "kernel.hpp"
+#include "variables.hpp"
 
 #include <swizproof/ptx/inline.hpp>
 #include <swizproof/program/step.hpp>
@@ -22,17 +23,18 @@ bool one_of(std::string_view word, std::string_view const (&words)[N]) {
 
 /// Opcodes whose steps compute the result on integers and bytes.
 constexpr std::string_view stepped[] = {
-    "mov",        "and",   "or",    "xor",      "not",  "shl",   "shr",   "shf",   "lop3",        "bfe",
-    "bfi",        "prmt",  "popc",  "clz",      "brev", "bfind", "setp",  "selp",  "cvta",        "div",
-    "rem",        "min",   "max",   "abs",      "slct", "fns",   "bmsk",  "szext", "mul24",       "mad24",
-    "activemask", "sad",   "cnot",  "rcp",      "sqrt", "sin",   "cos",   "ex2",   "lg2",         "tanh",
-    "set",        "testp", "rsqrt", "copysign", "dp4a", "dp2a",  "redux", "match", "createpolicy"};
+    "mov",   "and",   "or",       "xor",  "not",  "shl",   "shr",   "shf",         "lop3",  "bfe",
+    "bfi",   "prmt",  "popc",     "clz",  "brev", "bfind", "setp",  "selp",        "cvta",  "div",
+    "rem",   "min",   "max",      "abs",  "slct", "fns",   "bmsk",  "szext",       "mul24", "mad24",
+    "sad",   "cnot",  "rcp",      "sqrt", "sin",  "cos",   "ex2",   "lg2",         "tanh",  "set",
+    "testp", "rsqrt", "copysign", "dp4a", "dp2a", "redux", "match", "createpolicy"};
 constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "nanosleep", "pmevent",
                                                "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
 
 Handler async_handler(program::Opcode const& d) {
-  if (d.has("bulk") || d.has("mbarrier")) return Handler::refused;
+  if (d.has("bulk")) return Handler::refused;
+  if (d.has("mbarrier")) return d.has("arrive") ? Handler::arrive_async : Handler::refused;
   if (d.has("commit_group")) return Handler::commit;
   if (d.has("wait_group") || d.has("wait_all")) return Handler::wait;
   return d.parts.size() > 1 && d.parts[1] == "async" && d.has("global") ? Handler::copy_async
@@ -58,15 +60,39 @@ Handler bulk_handler(program::Opcode const& d) {
                                         "bulk_group",
                                         "L2::cache_hint",
                                         "commit_group",
+                                        "reduce",
+                                        "noftz",
+                                        "add",
+                                        "min",
+                                        "max",
+                                        "inc",
+                                        "dec",
+                                        "and",
+                                        "or",
+                                        "xor",
+                                        "f16",
+                                        "bf16",
+                                        "f32",
+                                        "f64",
+                                        "u32",
+                                        "s32",
+                                        "u64",
+                                        "s64",
+                                        "b32",
+                                        "b64",
                                         "wait_group",
                                         "read"};
   if (d.has("prefetch")) return Handler::nothing;  // into L2
   for (std::string_view const p : d.parts)
     if (!one_of(p, known)) return Handler::refused;
   if (d.has("commit_group") || d.has("wait_group")) return Handler::bulk_groups;
-  std::size_t const at = d.has("tensor") ? 5 : 3;
+  bool const reduces = d.has("reduce");
+  std::size_t const at = (d.has("tensor") ? 5U : 3U) + (reduces ? 1 : 0);
   if (d.parts.size() < at + 3) return Handler::refused;
   bool const in_shared = d.parts[at + 1] == "shared::cta" || d.parts[at + 1] == "shared::cluster";
+  if (reduces)
+    return d.parts[at] == "global" && in_shared && d.has("bulk_group") ? Handler::bulk_reduce
+                                                                       : Handler::refused;
   if (d.parts[at].starts_with("shared") && d.parts[at + 1] == "global" &&
       d.has("mbarrier::complete_tx::bytes"))
     return d.has("tensor") ? Handler::bulk_copy : Handler::bulk_load_bytes;
@@ -77,7 +103,8 @@ Handler bulk_handler(program::Opcode const& d) {
 
 /// Instructions that use the clocks behind those of the threads.
 bool is_asynchronous(Handler h) {
-  return h == Handler::wgmma || (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
+  return h == Handler::wgmma || h == Handler::store_async ||
+         (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 
 Handler wgmma_handler(program::Opcode const& d) {
@@ -90,15 +117,15 @@ Handler wgmma_handler(program::Opcode const& d) {
 Handler handler_of(program::Opcode const& d) {
   std::string_view const op = d.name;
   if (op == "cp" && d.has("bulk")) return bulk_handler(d);
-  if (d.has("shared::cluster") && op != "fence") return Handler::refused;
+  if (op == "mapa") return Handler::map_address;
+  if (op == "st" && d.has("async")) return d.has("mmio") ? Handler::refused : Handler::store_async;
   if (op == "ld" || op == "ldu") return Handler::load;
-  if (op == "st" && !d.has("async") && !d.has("bulk")) return Handler::store;
+  if (op == "st") return d.has("bulk") ? Handler::store_zeros : Handler::store;
   if (op == "cp") return async_handler(d);
   if (op == "atom" || op == "red") return Handler::atomic;
   if (op == "bar" || op == "barrier") {
     if (d.has("cluster"))
       return d.has("arrive") || d.has("wait") ? Handler::cluster_barrier : Handler::refused;
-    if (d.has("red")) return Handler::refused;
     return d.has("warp") ? Handler::warp_barrier : Handler::barrier;
   }
   if (op == "ldmatrix") return Handler::ldmatrix;
@@ -108,6 +135,7 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "shfl") return Handler::shuffle;
   if (op == "vote") return Handler::vote;
   if (op == "elect") return Handler::elect;
+  if (op == "activemask") return Handler::active_mask;
   if (op == "cvt") return Handler::convert;
   if (op == "mbarrier") return Handler::mbarrier;
   if (op == "wgmma") return wgmma_handler(d);
@@ -138,8 +166,6 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
       arrays(1),
       threads(given.block[0] * given.block[1] * given.block[2]) {
   if (!program.refused.empty()) throw FlowRefused{program.refused};
-  for (program::Block const& b : program.blocks)
-    if (b.goes_on) throw FlowRefused{"indirect branches (brx.idx) are not executed"};
   decode();
   place_symbols();
   take_params();
@@ -151,7 +177,8 @@ void FlowKernel::decode() {
   for (Decoded const& d : decoded) {
     asynchronous = asynchronous || is_asynchronous(d.handler);
     stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
-                  d.handler == Handler::bulk_groups;
+                  d.handler == Handler::bulk_groups || d.handler == Handler::bulk_reduce;
+    arrives_async = arrives_async || d.handler == Handler::arrive_async;
     clustered = clustered || d.handler == Handler::cluster_barrier;
   }
   ranges.assign(program.blocks.size(), {0, 0});
@@ -171,8 +198,8 @@ void FlowKernel::find_ends() {
       ptx::Instruction const& in = function.body[i];
       std::string_view const op = in.label != 0 ? std::string_view{} : decoded[i].parts[0];
       bool const ends_block = op == "bra" || op == "ret" || op == "exit" || op == "trap" || op == "brx";
-      if (ends_block && in.line == program.blocks[b].line && in.guard == program.blocks[b].condition)
-        ends[b] = i;
+      bool const fits = in.guard == program.blocks[b].condition || op == "brx";
+      if (ends_block && in.line == program.blocks[b].line && fits) ends[b] = i;
     }
 }
 
@@ -192,7 +219,26 @@ void FlowKernel::place_symbols() {
     if (v.space == Space::shared && v.extern_array)
       shared_end = std::max(shared_end, *addresses[i] + launch.shared_bytes);
   }
+  place_variables();
   if (shared_end > shared_limit) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};
+}
+
+/// Variables in constant and global memory are arrays. One in constant memory has its initial numbers, unless it is given as data.
+void FlowKernel::place_variables() {
+  constexpr std::uint64_t most_bytes = 1 << 26;
+  for (std::uint32_t i = 0; i < program.symbols.size(); ++i) {
+    program::Variable const& v = program.symbols[i];
+    bool const constant = v.space == Space::constant;
+    if ((!constant && v.space != Space::global) || v.bytes == 0 || v.bytes > most_bytes) continue;
+    auto const id = static_cast<std::uint32_t>(arrays.size());
+    auto const given = launch.variables.find(v.name);
+    arrays.push_back(given != launch.variables.end() ? given->second : array_of_variable(v));
+    addresses[i] = std::uint64_t{id} << array_shift;
+    if (!constant) continue;
+    constants.insert(id);
+    auto const bytes = given == launch.variables.end() ? initial_bytes(*module.text, v.name) : std::nullopt;
+    if (bytes) take_initial(arrays.back(), *bytes), initialised.insert(id);
+  }
 }
 
 /// Parameters follow each other, each from a multiple of 128 on.

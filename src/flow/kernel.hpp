@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,14 @@ enum class Handler : std::uint8_t {
   nothing,  ///< no effect on values: fences, hints
   load,
   store,
-  atomic,  ///< atom, red
+  store_zeros,  ///< st.bulk
+  store_async,  ///< st.async
+  map_address,  ///< mapa
+  atomic,       ///< atom, red
   copy_async,
   commit,
   wait,
+  arrive_async,  ///< cp.async.mbarrier.arrive
   barrier,
   warp_barrier,
   cluster_barrier,
@@ -34,6 +39,7 @@ enum class Handler : std::uint8_t {
   shuffle,
   vote,
   elect,
+  active_mask,
   real,     ///< arithmetic of floating-point numbers
   compare,  ///< setp of floating-point numbers
   convert,
@@ -46,6 +52,7 @@ enum class Handler : std::uint8_t {
   bulk_store,        ///< of a tensor, from shared memory
   bulk_load_bytes,   ///< of plain bytes, into shared memory
   bulk_store_bytes,  ///< of plain bytes, from shared memory
+  bulk_reduce,       ///< of a tensor or of plain bytes: from shared memory
   bulk_groups,       ///< cp.async.bulk.commit_group, .wait_group
   wgmma,             ///< wgmma.mma_async
   wgmma_fence,
@@ -89,6 +96,8 @@ struct FlowKernel {
   std::vector<std::optional<std::uint64_t>> addresses{};  ///< of symbols
   std::uint64_t shared_end = shared_start;
   std::vector<FlowArray> arrays{};  ///< 0 is none
+  std::set<std::uint32_t> constants{},
+      initialised{};  ///< arrays in constant memory; those with initial numbers
   /// A byte of a kernel's parameter: nothing, a number, or byte `number` of the array `array`, which is one element.
   struct ParameterByte {
     bool given = false;
@@ -104,11 +113,22 @@ struct FlowKernel {
   std::map<std::uint64_t, std::uint32_t> tensors{};  ///< array of each tensor map, by its address
   std::uint64_t params_end = tensor_start;
   unsigned threads = 1;
-  bool asynchronous = false;  ///< it has wgmma or bulk copies
-  bool stores_bulk = false;   ///< it has bulk copies from shared memory
-  bool clustered = false;     ///< it has barriers of clusters: these may order its blocks
+  bool asynchronous = false;   ///< it has wgmma or bulk copies
+  bool stores_bulk = false;    ///< it has bulk copies from shared memory
+  bool arrives_async = false;  ///< it has cp.async.mbarrier.arrive
+  bool clustered = false;      ///< it has barriers of clusters: these may order its blocks
 
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
+
+  /// True for the first of the blocks that a brx.idx is lowered to, behind its guard.
+  [[nodiscard]] bool chooses(std::size_t block) const {
+    if (ends[block] == ~0U || decoded[ends[block]].name != "brx") return false;
+    std::int32_t const guard = function.body[ends[block]].guard;
+    return guard < 0 || program.blocks[block].condition != guard;
+  }
+  // choices.cpp
+  [[nodiscard]] bool computes(std::uint32_t instruction) const;
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> only_computes(std::int32_t branch) const;
 
   [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
   [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;
@@ -127,6 +147,7 @@ struct FlowKernel {
   void decode();
   void find_ends();
   void place_symbols();
+  void place_variables();
   void take_params();
 };
 

@@ -136,6 +136,24 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
   return phase;
 }
 
+void Mbarriers::arrive_copies(std::uint64_t address, unsigned unit, bool counted, MbarrierOperation const& op,
+                              Clocks& clocks) {
+  Mbarrier& b = used(address, op, clocks);
+  if (counted && b.pending == 0)
+    throw misuse(op, fmt::format("{} arrives once more at an mbarrier than it waits for", who(op.touch)));
+  behind(b.before, b.known, op, clocks, "may let its copies arrive");
+  if (counted)
+    --b.pending;
+  else
+    b.expected.push_back({op.thread, clocks.now(op.thread), op.touch});
+  Clocks::Arrival const issue = clocks.arrive(op.thread, true);
+  b.issues.push_back(issue);
+  clocks.take({nullptr, clocks.merged({issue}).execution}, unit,
+              true);  // it is executed behind the issue, and orders no memory of it
+  b.now.add(clocks.arrive(unit), op.touch, true);
+  end_phase(b, clocks);
+}
+
 void Mbarriers::expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op,
                        Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);

@@ -39,6 +39,10 @@ class Mbarriers {
   /// `count` arrivals, and `bytes` that are expected before. Returns the phase.
   std::uint64_t arrive(std::uint64_t address, std::uint32_t count, std::uint32_t bytes,
                        MbarrierOperation const& op, Clocks& clocks);
+  /// The copies by cp.async that a thread has issued arrive, once they are complete. `unit`: the clock that they arrive by. Counted: it is one
+  /// of the arrivals that the phase waits for; else the phase waits for it in addition.
+  void arrive_copies(std::uint64_t address, unsigned unit, bool counted, MbarrierOperation const& op,
+                     Clocks& clocks);
   void expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op, Clocks& clocks);
   /// A bulk copy is issued that completes on it. Returns the number of the clock that copies.
   unsigned copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);

@@ -2,6 +2,7 @@
 
 #include "numbers.hpp"
 #include "orders.hpp"
+#include "target.hpp"
 #include "ways.hpp"
 
 #include <swizproof/hardware/element.hpp>
@@ -22,152 +23,9 @@ using flow_detail::FlowSum;
 using flow_detail::FlowTerm;
 using flow_detail::Name;
 using flow_detail::Names;
+using flow_detail::Target;
 
 constexpr std::size_t most_shown = 4;
-
-/// Values of the indices, in their order.
-using IndexValues = std::vector<std::uint64_t>;
-
-/// Calls fn(values) for each value of the indices that are summed, or of those that are not; the others stay.
-template <class Fn>
-void each_value(FlowExpectation const& e, bool summed, IndexValues& values, Fn const& fn) {
-  for (std::size_t i = 0; i < e.indices.size(); ++i)
-    if (e.indices[i].summed == summed) values[i] = e.indices[i].first;
-  for (;;) {
-    fn(values);
-    std::size_t i = e.indices.size();
-    while (i-- > 0) {
-      if (e.indices[i].summed != summed) continue;
-      if (++values[i] <= e.indices[i].last) break;
-      values[i] = e.indices[i].first;
-    }
-    if (i == ~std::size_t{0}) return;
-  }
-}
-
-/// Elements of one array that an expectation has, and what the launch has written there.
-class Target {
- public:
-  Target(FlowExpectation const& expectation, FlowKernel const& kernel) : e_(expectation), kernel_(kernel) {
-    id_ = array_named(e_.target.array);
-    for (FlowReference const& f : e_.factors) factors_.push_back(array_named(f.array));
-    std::uint64_t const most = kernel.arrays[id_].size();
-    std::vector<std::uint64_t> elements;  // one more than the array has, if two values of the indices are one
-    IndexValues values(e_.indices.size(), 0);
-    each_value(e_, false, values, [&](IndexValues const& v) {
-      std::uint64_t const element = index(e_.target, id_, v);
-      if (elements.size() > most) return;
-      elements.push_back(element);
-      values_.insert(values_.end(), v.begin(), v.end());
-    });
-    count_ = elements.size();
-    auto const [low, high] = std::minmax_element(elements.begin(), elements.end());
-    first_ = *low;
-    place_.assign(*high - *low + 1, 0);
-    std::uint32_t number = 0;
-    for (std::uint64_t const element : elements) {
-      if (place(element) != 0)
-        throw InputError::whole(
-            fmt::format("two values of the indices are {}", kernel_.arrays[id_].element(element)), e_.text);
-      place_[element - first_] = ++number;
-    }
-    state_.assign(count_ + 1, State::open);
-  }
-
-  enum class State : std::uint8_t { open, right, wrong };
-  [[nodiscard]] std::uint32_t array() const { return id_; }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] std::uint32_t place(std::uint64_t element) const {
-    return element - first_ < place_.size() ? place_[element - first_] : 0;
-  }
-  State& state(std::uint32_t place) { return state_[place]; }
-  [[nodiscard]] std::vector<std::uint32_t> const& factors() const { return factors_; }
-
-  /// Terms that an element shall have, sorted.
-  std::vector<FlowTerm> expected(std::uint32_t place, Names const& names) const {
-    std::vector<FlowTerm> terms;
-    IndexValues values(values_.begin() + static_cast<std::ptrdiff_t>((place - 1) * e_.indices.size()),
-                       values_.begin() + static_cast<std::ptrdiff_t>(place * e_.indices.size()));
-    each_value(e_, true, values, [&](IndexValues const& v) {
-      FlowTerm t;
-      for (std::size_t f = 0; f < factors_.size(); ++f) {
-        FlowArray const& a = kernel_.arrays[factors_[f]];
-        std::uint64_t const at = index(e_.factors[f], factors_[f], v);
-        if (a.values.empty())
-          t.factors[f] = names.canonical(factors_[f], at);
-        else
-          t.coefficient *= flow_detail::value_of_element(a, at);
-      }
-      std::sort(t.factors.begin(), t.factors.end());
-      terms.push_back(t);
-    });
-    flow_detail::sort_terms(terms);
-    std::size_t kept = 0;
-    for (FlowTerm const& t : terms)
-      if (kept != 0 && terms[kept - 1].factors == t.factors)
-        terms[kept - 1].coefficient += t.coefficient;
-      else
-        terms[kept++] = t;
-    terms.resize(kept);
-    FlowArray const& a = kernel_.arrays[id_];
-    std::erase_if(terms, [](FlowTerm const& t) { return t.coefficient == 0; });
-    if (flow_detail::format_of(a.type) == flow_detail::Format::integer)
-      flow_detail::wrap_coefficients(terms, a.bits / 8);
-    return terms;
-  }
-
-  /// True if an element is right that has the same elements of factor `f` as the element at `place`.
-  [[nodiscard]] bool innocent(std::size_t f, std::uint32_t place) const {
-    std::size_t const n = e_.indices.size();
-    std::vector<bool> used(n, false);
-    for (Expression const& x : e_.factors[f].at)
-      for (auto const& node : x.nodes())
-        if (node.op == Expression::Op::variable) used[node.value] = true;
-    for (std::uint32_t other = 1; other <= count_; ++other) {
-      if (state_[other] != State::right) continue;
-      bool same = true;
-      for (std::size_t i = 0; i < n && same; ++i)
-        same =
-            !used[i] || e_.indices[i].summed || values_[(other - 1) * n + i] == values_[(place - 1) * n + i];
-      if (same) return true;
-    }
-    return false;
-  }
-
- private:
-  [[nodiscard]] std::uint32_t array_named(std::string const& name) const {
-    for (std::uint32_t i = 1; i < kernel_.arrays.size(); ++i)
-      if (kernel_.arrays[i].name == name) return i;
-    throw InputError::whole(fmt::format("no parameter is the array {}", name), e_.text);
-  }
-  std::uint64_t index(FlowReference const& r, std::uint32_t id, IndexValues const& v) const {
-    FlowArray const& a = kernel_.arrays[id];
-    std::uint64_t at = 0;
-    for (std::size_t i = 0; i < a.extents.size(); ++i) {
-      std::uint64_t const x = r.at[i](std::span<std::uint64_t const>(v), std::uint64_t{0});
-      if (x >= a.extents[i]) {
-        std::string values;
-        for (std::size_t k = 0; k < v.size(); ++k)
-          values += fmt::format("{}{} = {}", k == 0 ? "" : ", ", e_.indices[k].name, v[k]);
-        throw InputError::whole(
-            fmt::format("index {} of {} is {}, and its extent is {}; {}", i, a.name, x, a.extents[i], values),
-            e_.text, "limit an index: for m in 0..127");
-      }
-      at = at * a.extents[i] + x;
-    }
-    return at;
-  }
-
-  FlowExpectation const& e_;
-  FlowKernel const& kernel_;
-  std::uint32_t id_ = 0;
-  std::uint64_t count_ = 0;
-  std::uint64_t first_ = 0;  ///< expected element of the array
-  std::vector<std::uint32_t> factors_{};
-  std::vector<std::uint32_t> place_{};  ///< of each element from the first: 1 + its number, 0: not expected
-  std::vector<std::uint64_t> values_{};
-  std::vector<State> state_{};
-};
 
 /// One launch, block by block.
 class Launched {
@@ -179,9 +37,7 @@ class Launched {
     for (FlowExpectation const& e : expectations) {
       targets_.emplace_back(e, kernel);
       report_.elements += targets_.back().count();
-      for (std::size_t i = 0; i + 1 < targets_.size(); ++i)
-        if (targets_[i].array() == targets_.back().array())
-          throw InputError::whole("two expectations of one array", e.text, "join them: for i in 0..127");
+      must_be_disjoint(targets_.back());
     }
   }
 
@@ -286,7 +142,7 @@ class Launched {
         show(w, block, names);
         continue;
       }
-      Target* const target = target_of(w.array);
+      Target* const target = target_of(w);
       std::uint32_t const place = target == nullptr ? 0 : target->place(w.element);
       if (place == 0) {
         ++report_.unexpected;
@@ -444,10 +300,20 @@ class Launched {
     return names.whole(word, 0, a.bits / 8, flow_detail::format_of(a.type), line);
   }
 
-  Target* target_of(std::uint32_t array) {
+  Target* target_of(Written const& w) {
     for (Target& t : targets_)
-      if (t.array() == array) return &t;
+      if (t.array() == w.array && t.place(w.element) != 0) return &t;
     return nullptr;
+  }
+
+  /// Fails if an expectation before has an element of the last one.
+  void must_be_disjoint(Target const& last) const {
+    for (std::size_t i = 0; i + 1 < targets_.size(); ++i)
+      for (std::uint64_t e = 0;
+           targets_[i].array() == last.array() && e < kernel_.arrays[last.array()].size(); ++e)
+        if (targets_[i].place(e) != 0 && last.place(e) != 0)
+          throw InputError::whole("two expectations of " + kernel_.arrays[last.array()].element(e),
+                                  last.text(), "give each its own range: for i in 0..127");
   }
 
   /// Without an expectation: what reaches the first element that is written of each array.

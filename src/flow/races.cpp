@@ -9,7 +9,8 @@ namespace swizproof::flow_detail {
 void AsyncGroups::wait(unsigned thread, std::uint32_t pending, bool all, std::uint32_t now) {
   Thread& t = threads_[thread];
   if (all) ++t.open;  // what is not committed is waited for, too: what follows is another group
-  std::uint32_t const complete = all ? t.open : t.open > pending ? t.open - pending : 0;
+  std::size_t const n = t.ends.size();
+  std::uint32_t const complete = all ? t.open : n > pending ? t.ends[n - pending - 1] : 0;
   while (t.done.size() < complete) t.done.push_back(now);
 }
 
@@ -78,6 +79,8 @@ void Bytes::race(FlowFaultKind kind, Cell::Access const& first, Toucher const& b
 void Bytes::check_copy(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb) {
   std::uint32_t const done = groups_.done(w.doer, w.group - 1);
   if (done != 0 && clocks_.ordered(w.doer, done, by.thread)) return;
+  std::uint32_t const arrived = groups_.arrived(w.doer, w.group - 1);
+  if (arrived != 0 && clocks_.ordered(units_.copies(w.doer), arrived, by.thread)) return;
   if (!faults_.would_keep(FlowFaultKind::race, two_warps(w, by))) return;
   std::string const text =
       done == 0 ? fmt::format(
@@ -234,7 +237,7 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
       c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) && units_.generic(c.writer.doer);
   bool const of_atomics = by.atomic != 0 || c.writer.atomic != 0;
   bool const same =
-      c.written && generic && (of_atomics ? by.atomic == c.writer.atomic : same_value(c, by, part, number));
+      c.written && (of_atomics ? by.atomic == c.writer.atomic : generic && same_value(c, by, part, number));
   if (c.writer.clock != 0) {  // also behind mbarrier.inval
     check_writer(c.writer, address, by, "writes", same);
     for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);

@@ -27,7 +27,11 @@ class AsyncGroups {
   explicit AsyncGroups(unsigned threads) : threads_(threads) {}
   /// The group that a copy issued now belongs to.
   [[nodiscard]] std::uint32_t open(unsigned thread) const { return threads_[thread].open; }
-  void commit(unsigned thread) { ++threads_[thread].open; }
+  void commit(unsigned thread) { threads_[thread].ends.push_back(++threads_[thread].open); }
+  /// The copies that are issued arrive at an mbarrier; `moment`: of the unit that arrives for the thread.
+  void arrive(unsigned thread, std::uint32_t moment) {
+    threads_[thread].arrived.resize(++threads_[thread].open, moment);
+  }
   /// Waits until at most `pending` of the committed groups are not complete; all: also what is not committed.
   void wait(unsigned thread, std::uint32_t pending, bool all, std::uint32_t now);
   /// The moment at which a thread has waited for a group; 0: it has not.
@@ -35,11 +39,17 @@ class AsyncGroups {
     auto const& when = threads_[thread].done;
     return group < when.size() ? when[group] : 0;
   }
+  /// The moment of its unit at which a group has arrived at an mbarrier; 0: it has not.
+  [[nodiscard]] std::uint32_t arrived(unsigned thread, std::uint32_t group) const {
+    auto const& when = threads_[thread].arrived;
+    return group < when.size() ? when[group] : 0;
+  }
 
  private:
   struct Thread {
-    std::uint32_t open = 0;
-    std::vector<std::uint32_t> done{};
+    std::uint32_t open = 0;  ///< also one more behind each arrival: numbers are not those of commits
+    std::vector<std::uint32_t> ends{};  ///< of each commit, the number behind it
+    std::vector<std::uint32_t> done{}, arrived{};
   };
   std::vector<Thread> threads_;
 };

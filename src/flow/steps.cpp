@@ -1,5 +1,5 @@
 // Steps of a lowered instruction on words with names: integers exactly, names byte by byte.
-#include "block.hpp"
+#include "execute.hpp"
 #include "integers.hpp"
 
 #include <swizproof/program/step.hpp>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace swizproof::flow_detail {
 
@@ -15,21 +14,7 @@ namespace {
 
 using program::Action;
 
-}  // namespace
-
-/// A value that is not followed, and what it comes from.
-Word BlockRun::unknown(std::uint32_t line, unsigned width, std::initializer_list<Word const*> from) {
-  std::vector<Name> args;
-  for (Word const* w : from)
-    for (unsigned i = 0; i < 8; ++i)
-      if ((w->named >> i & 1) != 0 && std::find(args.begin(), args.end(), w->part[i] / 8) == args.end())
-        args.push_back(w->part[i] / 8);
-  return names_.word(names_.function(std::string(kernel_.function.body[line].opcode.text) + " of",
-                                     Format::integer, std::max(width / 8, 1U), line, std::move(args)));
-}
-
-Word BlockRun::named_step(program::Step const& s, Word const& a, Word const& b, Word const& c,
-                          std::uint32_t line) {
+Word named_step(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
   Word out;
   if (s.action == Action::choose && a.named == 0)
     return low_bytes(a.number != 0 ? b : c, std::max(s.width / 8U, 1U));
@@ -39,98 +24,98 @@ Word BlockRun::named_step(program::Step const& s, Word const& a, Word const& b, 
     if (s.action == Action::copy) return a;
     if (any_plain && s.action == Action::both && known == 0) return plain(0);
     if (any_plain && s.action == Action::either && known == 1) return plain(1);
-    return unknown(line, s.width, {&a, &b, &c});
+    return now.unknown(s.width, {&a, &b, &c});
   }
+  Names& names = now.block.names;
   if (moved_bytes(s, a, b, out) ||
-      (b.named == 0 && biased_step(names_, s.action, a, b.number, std::max(s.width / 8U, 1U), line, out)) ||
-      sum_of_names(names_, s, a, b, line, out))
+      (b.named == 0 &&
+       biased_step(names, s.action, a, b.number, std::max(s.width / 8U, 1U), now.index, out)) ||
+      sum_of_names(names, s, a, b, now.index, out))
     return out;
-  return unknown(line, s.width, {&a, &b, &c});
+  return now.unknown(s.width, {&a, &b, &c});
 }
 
-Word BlockRun::apply(program::Step const& s, Word const& a, Word const& b, Word const& c,
-                     std::uint32_t line) {
-  if (!program::computes(s.action)) return unknown(line, s.width, {&a, &b, &c});
-  if ((a.named | b.named | c.named) != 0) return named_step(s, a, b, c, line);
+/// The number of a register of clusters, each of one block; nothing of another register.
+std::optional<std::uint64_t> of_cluster(Now const& now, std::string_view name) {
+  std::size_t const axis = name.ends_with(".y") ? 1 : name.ends_with(".z") ? 2 : 0;
+  if (name.starts_with("%cluster_nctaid") || name.starts_with("%cluster_nctarank")) return 1;
+  if (name.starts_with("%cluster_ctaid") || name.starts_with("%cluster_ctarank")) return 0;
+  if (name.starts_with("%clusterid")) return now.block.number[axis];
+  if (name.starts_with("%nclusterid")) return now.block.kernel.launch.grid[axis];
+  return std::nullopt;
+}
+
+/// A special register. One that is not modelled and the same in the whole block has a name.
+Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes) {
+  BlockState& block = now.block;
+  FlowLaunch const& launch = block.kernel.launch;
+  if (auto const value =
+          program::special_of(which, {now.thread(lane), lane, launch.block, launch.grid, block.number}))
+    return plain(*value);
+  auto const& all = now.in.operands;
+  auto const at = std::find_if(all.begin(), all.end(),
+                               [](ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::special; });
+  if (at == all.end()) now.refuse("it reads a special register that is not modelled");
+  if (auto const value = of_cluster(now, at->text)) {
+    one_block_of_a_cluster(now);
+    return plain(*value);
+  }
+  Name& name = block.specials[which];
+  if (name == 0) name = block.names.function(std::string(at->text), Format::integer, bytes, now.index);
+  return block.names.word(name);
+}
+
+}  // namespace
+
+Word apply_step(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
+  if (!program::computes(s.action)) return now.unknown(s.width, {&a, &b, &c});
+  if ((a.named | b.named | c.named) != 0) return named_step(now, s, a, b, c);
   return plain(program::result_of(s, a.number, b.number, c.number));
 }
 
-void BlockRun::steps(Now const& now) {
-  if (now.decoded.has("sync") && !now.in.operands.empty()) check_members(now, now.in.operands.back());
+void one_block_of_a_cluster(Now const& now) {
+  std::string const& text = *now.block.kernel.module.text;
+  if (text.find(".reqnctapercluster") != text.npos)
+    now.refuse("the kernel has clusters of several blocks, and a block is executed alone");
+  now.block.assumed.insert("each block is a cluster of its own");
+}
+
+void map_address(Now const& now) {
+  one_block_of_a_cluster(now);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    if (now.number(now.in.operands[2], lane, "the block of the cluster") != 0)
+      now.refuse("an address in the shared memory of another block of the cluster");
+    now.put(now.in.operands[0], lane, now.operand(now.in.operands[1], lane, 64));
+  }
+}
+
+void execute_steps(Now const& now) {
+  if (now.decoded.has("sync") && !now.in.operands.empty()) now.check_members(now.in.operands.back());
+  FlowKernel const& kernel = now.block.kernel;
+  auto const word = [&](std::uint64_t r, unsigned lane) -> Word& {
+    return r < now.block.registers ? now.reg(static_cast<std::uint32_t>(r), lane)
+                                   : now.block.temporaries[(r - now.block.registers) * 32 + lane];
+  };
   for (std::uint32_t n = now.lowered.first; n < now.lowered.last; ++n) {
-    program::Step const& s = kernel_.program.steps[n];
+    program::Step const& s = kernel.program.steps[n];
     if (s.action == Action::access || s.action == Action::operand || s.action == Action::load)
-      refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+      now.refuse_opcode();
+    if (s.action == Action::symbol && !kernel.addresses[s.extra])
+      now.refuse(fmt::format("the address of {} is not modelled", kernel.program.symbols[s.extra].name));
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!takes_part(now.mask, lane)) continue;
       auto const value = [&](program::Source const& source) {
-        if (source.constant) return plain(source.value);
-        return source.value < registers_ ? reg(now.warp, static_cast<std::uint32_t>(source.value), lane)
-                                         : temporaries_[(source.value - registers_) * 32 + lane];
+        return source.constant ? plain(source.value) : word(source.value, lane);
       };
-      Word result;
-      if (s.action == Action::special)
-        result = plain(special(s.extra, now.warp, lane, now.index) & low_bits(s.width));
-      else if (s.action == Action::symbol)
-        result = plain(kernel_.addresses[s.extra].value_or(0));
-      else
-        result = apply(s, value(s.a), value(s.b), value(s.c), now.index);
-      if (s.action == Action::symbol && !kernel_.addresses[s.extra])
-        refuse(now.index,
-               fmt::format("the address of {} is not modelled", kernel_.program.symbols[s.extra].name));
-      auto const to = static_cast<std::uint32_t>(s.dst);
-      (to < registers_ ? reg(now.warp, to, lane) : temporaries_[std::size_t{to - registers_} * 32 + lane]) =
-          result;
+      Word const result =
+          s.action == Action::special
+              ? low_bytes(special(now, s.extra, lane, std::max(s.width / 8U, 1U)), std::max(s.width / 8U, 1U))
+          : s.action == Action::symbol ? plain(*kernel.addresses[s.extra])
+                                       : apply_step(now, s, value(s.a), value(s.b), value(s.c));
+      word(static_cast<std::uint64_t>(s.dst), lane) = result;
     }
   }
-}
-
-std::uint64_t BlockRun::special(std::uint32_t which, Warp const& warp, unsigned lane, std::uint32_t line) {
-  auto const value = program::special_of(
-      which, {thread(warp, lane), lane, kernel_.launch.block, kernel_.launch.grid, number_});
-  if (!value) refuse(line, "it reads a special register that is not modelled");
-  return *value;
-}
-
-Word BlockRun::operand(Now const& now, ptx::Operand const& o, unsigned lane, unsigned width) {
-  using Kind = ptx::Operand::Kind;
-  if (o.kind == Kind::immediate) return plain(o.value & low_bits(width));
-  if (o.kind == Kind::reg) {
-    Word const& w = reg(now.warp, o.reg, lane);
-    if (o.negated && w.named == 0) return plain(~w.number & 1);
-    return width < 8 ? w : low_bytes(w, std::min(width / 8, 8U));
-  }
-  if (o.kind == Kind::symbol)
-    for (std::size_t i = kernel_.program.symbols.size(); i-- > 0;)
-      if (kernel_.program.symbols[i].name == o.text && kernel_.addresses[i])
-        return plain(*kernel_.addresses[i] + o.value);
-  refuse(now.index, fmt::format("the operand {} is not executed", o.text));
-}
-
-std::uint64_t BlockRun::number(Now const& now, ptx::Operand const& o, unsigned lane, char const* what) {
-  Word const w = operand(now, o, lane, 64);
-  if (w.named == 0) return w.number;
-  unsigned const i = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(w.named)));
-  refuse(now.index,
-         fmt::format("{} depends on data: {}", what, names_.text(static_cast<Name>(w.part[i] / 8))));
-}
-
-std::uint64_t BlockRun::address(Now const& now, ptx::Operand const& o, unsigned lane) {
-  if (o.kind != ptx::Operand::Kind::address)
-    refuse(now.index, fmt::format("the address {} is not read", o.text));
-  if (o.parts.empty()) return o.value;
-  if (o.parts.size() != 1) refuse(now.index, fmt::format("the address {} is not read", o.text));
-  bool const narrow =
-      o.parts[0].kind == ptx::Operand::Kind::reg && kernel_.program.widths[o.parts[0].reg] == 32;
-  std::uint64_t const sum = number(now, o.parts[0], lane, "the address") + o.value;
-  return narrow ? sum & 0xffffffffU : sum;
-}
-
-/// Writes a register; a wider one gets zeros above.
-void BlockRun::put(Now const& now, ptx::Operand const& o, unsigned lane, Word const& value) {
-  if (o.kind != ptx::Operand::Kind::reg) return;
-  unsigned const width = kernel_.program.widths[o.reg];
-  reg(now.warp, o.reg, lane) = width == 1 ? value : low_bytes(value, width / 8);
 }
 
 }  // namespace swizproof::flow_detail

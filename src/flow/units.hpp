@@ -11,7 +11,7 @@ namespace swizproof::flow_detail {
 inline constexpr unsigned most_mbarriers = 64;
 
 /// Clocks in their order: threads; bulk copies, one clock for each mbarrier; wgmma, one for each warp; bulk stores, two for each thread: what
-/// they read, and what they write.
+/// they read, and what they write; arrivals of cp.async at mbarriers, one for each thread.
 struct Units {
   unsigned threads = 0;
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
@@ -19,9 +19,13 @@ struct Units {
   [[nodiscard]] unsigned wgmma(unsigned warp) const { return copy(most_mbarriers) + warp; }
   [[nodiscard]] unsigned store_reads(unsigned thread) const { return wgmma(warps()) + thread; }
   [[nodiscard]] unsigned store_writes(unsigned thread) const { return store_reads(threads) + thread; }
+  [[nodiscard]] unsigned copies(unsigned thread) const { return store_writes(threads) + thread; }
   /// Clocks of a kernel with these kinds of units.
-  [[nodiscard]] unsigned count(bool asynchronous, bool stores) const {
-    return stores ? store_writes(threads) : asynchronous ? store_reads(0) : threads;
+  [[nodiscard]] unsigned count(bool asynchronous, bool stores, bool arrives) const {
+    return arrives        ? copies(threads)
+           : stores       ? store_writes(threads)
+           : asynchronous ? store_reads(0)
+                          : threads;
   }
   /// True if it accesses memory by the generic proxy: a thread, and not a unit.
   [[nodiscard]] bool generic(unsigned doer) const { return doer < threads; }
@@ -30,6 +34,7 @@ struct Units {
     if (doer < threads) return fmt::format("thread {}", doer);
     if (doer < wgmma(0)) return "the TMA";
     if (doer < store_reads(0)) return fmt::format("wgmma of warp {}", doer - wgmma(0));
+    if (doer >= copies(0)) return fmt::format("cp.async of thread {}", doer - copies(0));
     return fmt::format("the bulk store of thread {}", (doer - store_reads(0)) % threads);
   }
   /// `barrier`, or the wait that orders the accesses of a unit before others.

@@ -1,5 +1,5 @@
 // Values with names: floating-point arithmetic, conversions, matrix products and exchanges within a warp.
-#include "block.hpp"
+#include "execute.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
 #include <swizproof/program/floating.hpp>
@@ -64,18 +64,10 @@ Name real_name(Names& names, std::string_view op, std::array<Name, 3> const& arg
 
 }  // namespace
 
-void BlockRun::need_whole_warp(Now const& now) const {
-  if (now.mask != ~0U)
-    fault(FlowFaultKind::misuse, touch(now, static_cast<unsigned>(std::countr_zero(now.mask)), true),
-          isa::aligned,
-          fmt::format("{} is executed by a part of warp {}: all of its threads have to execute it",
-                      now.in.opcode.text, now.warp.number));
-}
-
 // -------------------------------------------------------------------------------------- arithmetic
 
 /// add, sub, mul, fma and neg of floating-point numbers; those without names are computed.
-void BlockRun::real(Now const& now) {
+void real(Now const& now) {
   Decoded const& d = now.decoded;
   Packed const type = packed_of(d.parts.back());
   bool const mixed = d.parts.size() > 2 && packed_of(d.parts[d.parts.size() - 2]).format != Format::integer;
@@ -86,21 +78,21 @@ void BlockRun::real(Now const& now) {
     Word result;
     std::array<Word, 3> args{};
     for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k)
-      args[k] = operand(now, now.in.operands[k + 1], lane, std::max(d.type.bits, 16U));
+      args[k] = now.operand(now.in.operands[k + 1], lane, std::max(d.type.bits, 16U));
     bool const all_plain = (args[0].named | args[1].named | args[2].named) == 0;
     if (bent) {
-      put(now, now.in.operands[0], lane,
-          unknown(now.index, std::max(d.type.bits, 16U), {&args[0], &args[1], &args[2]}));
+      now.put(now.in.operands[0], lane,
+              now.unknown(std::max(d.type.bits, 16U), {&args[0], &args[1], &args[2]}));
       continue;
     }
     for (unsigned part = 0; part < type.count; ++part) {
       std::array<Name, 3> names{};
       std::array<double, 3> values{};
       for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k) {
-        names[k] = names_.whole(args[k], part * type.bytes, type.bytes, type.format, now.index);
+        names[k] = now.block.names.whole(args[k], part * type.bytes, type.bytes, type.format, now.index);
         values[k] = value_of_bits(args[k].number >> 8 * part * type.bytes, type.format, type.bytes);
       }
-      Name const name = real_name(names_, d.parts[0], names, type.format, type.bytes, now.index);
+      Name const name = real_name(now.block.names, d.parts[0], names, type.format, type.bytes, now.index);
       std::string_view const op = d.parts[0];
       double const exact = op == "neg"   ? -values[0]
                            : op == "add" ? values[0] + values[1]
@@ -109,14 +101,15 @@ void BlockRun::real(Now const& now) {
                                          : std::fma(values[0], values[1], values[2]);
       std::uint64_t bits = 0;
       bool const known = all_plain && bits_of_value(exact, type.format, bits);
-      place(result, part * type.bytes, known ? plain(bits) : names_.word(name), type.bytes);
+      place(result, part * type.bytes, known ? plain(bits) : now.block.names.word(name), type.bytes);
     }
-    put(now, now.in.operands[0], lane, result);
+    now.put(now.in.operands[0], lane, result);
   }
 }
 
-Word sum_of_reals(Names& names, Decoded const& d, std::uint32_t line, Word const& a, Word const& b) {
-  Packed const type = packed_of(d.parts.back());
+Word sum_of_reals(Names& names, std::string_view type_name, std::uint32_t line, Word const& a,
+                  Word const& b) {
+  Packed const type = packed_of(type_name);
   Word result;
   for (unsigned part = 0; part < type.count; ++part) {
     unsigned const at = part * type.bytes;
@@ -135,7 +128,7 @@ Word sum_of_reals(Names& names, Decoded const& d, std::uint32_t line, Word const
 }
 
 /// setp of floating-point numbers: those without names are compared, others make a value that is not followed.
-void BlockRun::compare(Now const& now) {
+void compare(Now const& now) {
   Decoded const& d = now.decoded;
   Packed const type = packed_of(d.parts.back());
   bool const joined = now.in.operands.size() != 3 || type.count != 1;
@@ -145,24 +138,23 @@ void BlockRun::compare(Now const& now) {
     std::array<double, 2> values{};
     bool known = !joined;
     for (std::size_t k = 0; k < 2; ++k) {
-      args[k] = operand(now, now.in.operands[k + 1], lane, 8 * type.bytes);
+      args[k] = now.operand(now.in.operands[k + 1], lane, 8 * type.bytes);
       values[k] = value_of_bits(args[k].number, type.format, type.bytes);
       known = known && args[k].named == 0 &&
               !(d.has("ftz") && std::fpclassify(static_cast<float>(values[k])) == FP_SUBNORMAL);
     }
     std::optional<bool> const truth =
         known ? program::float_compares(d.parts[1], values[0], values[1]) : std::nullopt;
-    put(now, now.in.operands[0], lane,
-        truth ? plain(*truth ? 1 : 0) : unknown(now.index, 1, {&args[0], &args[1]}));
+    now.put(now.in.operands[0], lane, truth ? plain(*truth ? 1 : 0) : now.unknown(1, {&args[0], &args[1]}));
     for (ptx::Operand const& p : now.in.operands[0].parts)
-      put(now, p, lane, truth ? plain(*truth ? 0 : 1) : unknown(now.index, 1, {&args[0], &args[1]}));
+      now.put(p, lane, truth ? plain(*truth ? 0 : 1) : now.unknown(1, {&args[0], &args[1]}));
   }
 }
 
 /// cvt: the name stays. Integers without names are converted by the instruction's steps.
-void BlockRun::convert(Now const& now) {
+void convert(Now const& now) {
   Decoded const& d = now.decoded;
-  if (d.parts.size() < 3) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+  if (d.parts.size() < 3) now.refuse_opcode();
   Packed const from = packed_of(d.parts.back()), to = packed_of(d.parts[d.parts.size() - 2]);
   bool const integers = from.format == Format::integer && to.format == Format::integer;
   // Rounding to an integer is no change of format: floor(x) is not x. [PTX ISA, cvt: .rni, .rzi, .rmi, .rpi]
@@ -175,13 +167,13 @@ void BlockRun::convert(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     std::array<Word, 2> args{};
     for (std::size_t k = 0; k < std::min<std::size_t>(sources, 2); ++k)
-      args[k] = operand(now, now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
+      args[k] = now.operand(now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
     if (integers) {
       plain_lanes |= 1U << lane;
       continue;
     }
     if (bent) {
-      put(now, now.in.operands[0], lane, unknown(now.index, 8 * to.bytes * to.count, {&args[0], &args[1]}));
+      now.put(now.in.operands[0], lane, now.unknown(8 * to.bytes * to.count, {&args[0], &args[1]}));
       continue;
     }
     Word result;
@@ -194,28 +186,31 @@ void BlockRun::convert(Now const& now) {
       bool const whole_number = source.named == 0 && from.format == Format::integer && from.sign == 'u';
       double const value =
           whole_number ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
-      Name const name = whole_number
-                            ? names_.number(value, to.format, to.bytes)
-                            : names_.whole(source, at, from.bytes, from.format, now.index, from.sign);
+      Name const name =
+          whole_number ? now.block.names.number(value, to.format, to.bytes)
+                       : now.block.names.whole(source, at, from.bytes, from.format, now.index, from.sign);
       std::uint64_t bits = 0;
       bool const known =
           source.named == 0 && to.format != Format::integer && bits_of_value(value, to.format, bits);
       place(result, part * to.bytes,
-            known ? plain(bits) : names_.word(names_.converted(name, to.format, to.bytes, now.index)),
+            known ? plain(bits)
+                  : now.block.names.word(now.block.names.converted(name, to.format, to.bytes, now.index)),
             to.bytes);
     }
-    put(now, now.in.operands[0], lane, result);
+    now.put(now.in.operands[0], lane, result);
   }
-  if (plain_lanes != 0) steps({now.warp, now.index, now.in, now.decoded, now.lowered, plain_lanes});
+  if (plain_lanes == 0) return;
+  Now const rest{now.block, now.warp, now.index, now.in, now.decoded, now.lowered, plain_lanes};
+  execute_steps(rest);
 }
 
 // -------------------------------------------------------------------------------------- matrix products
 
 /// mma.sync by the fragments of hardware/fragment.hpp: D = A * B + C.
-void BlockRun::mma(Now const& now) {
+void mma(Now const& now) {
   Decoded const& d = now.decoded;
-  need_whole_warp(now);
-  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text)); };
+  now.need_whole_warp();
+  auto const refused = [&] { now.refuse_opcode(); };
   if (d.parts.size() < 4 || d.has("sp") || d.has("block_scale") || d.has("xor") || d.has("and") ||
       now.in.operands.size() != 4)
     refused();
@@ -236,48 +231,48 @@ void BlockRun::mma(Now const& now) {
     Fragment const f = shape->fragment(which, 8 * out.bytes);
     std::vector<ptx::Operand> const one{regs};
     auto const& list = regs.kind == ptx::Operand::Kind::vector ? regs.parts : one;
-    if (list.size() != f.registers()) refuse(now.index, "the number of registers does not match");
+    if (list.size() != f.registers()) now.refuse("the number of registers does not match");
     for (unsigned lane = 0; lane < 32; ++lane)
       for (unsigned i = 0; i < f.values; ++i) {
         MatrixElement const e = element_of(f, lane, i);
         unsigned const bit = i * f.bits;
-        Word const w = operand(now, list[bit / f.register_bits()], lane, f.register_bits());
-        into[std::size_t{e.row} * f.columns + e.column] =
-            names_.whole(w, bit % f.register_bits() / 8, f.bits / 8, type.format, now.index, type.sign);
+        Word const w = now.operand(list[bit / f.register_bits()], lane, f.register_bits());
+        into[std::size_t{e.row} * f.columns + e.column] = now.block.names.whole(
+            w, bit % f.register_bits() / 8, f.bits / 8, type.format, now.index, type.sign);
       }
   };
   gather(swizproof::Operand::a, a, now.in.operands[1], product.a);
   gather(swizproof::Operand::b, b, now.in.operands[2], product.b);
   std::vector<Name> c(std::size_t{shape->m} * shape->n);
   gather(swizproof::Operand::d, out, now.in.operands[3], c);
-  std::uint32_t const number = names_.matrix_product(std::move(product));
+  std::uint32_t const number = now.block.names.matrix_product(std::move(product));
   Fragment const f = shape->fragment(swizproof::Operand::d, 8 * out.bytes);
   std::vector<ptx::Operand> const& into = now.in.operands[0].parts;
   for (unsigned lane = 0; lane < 32; ++lane) {
     std::array<Word, 8> words{};
     for (unsigned i = 0; i < f.values; ++i) {
       MatrixElement const e = element_of(f, lane, i);
-      Name const sum = names_.accumulated(c[std::size_t{e.row} * f.columns + e.column], number, e.row,
-                                          e.column, out.format, now.index);
-      place(words[i * f.bits / f.register_bits()], i * f.bits % f.register_bits() / 8, names_.word(sum),
-            f.bits / 8);
+      Name const sum = now.block.names.accumulated(c[std::size_t{e.row} * f.columns + e.column], number,
+                                                   e.row, e.column, out.format, now.index);
+      place(words[i * f.bits / f.register_bits()], i * f.bits % f.register_bits() / 8,
+            now.block.names.word(sum), f.bits / 8);
     }
-    for (unsigned r = 0; r < f.registers() && r < into.size(); ++r) put(now, into[r], lane, words[r]);
+    for (unsigned r = 0; r < f.registers() && r < into.size(); ++r) now.put(into[r], lane, words[r]);
   }
 }
 
 // -------------------------------------------------------------------------------------- within a warp
 
 /// movmatrix transposes the 8 x 8 elements of 16 bits in one register of a warp.
-void BlockRun::movmatrix(Now const& now) {
-  need_whole_warp(now);
+void movmatrix(Now const& now) {
+  now.need_whole_warp();
   Fragment const from = fragment_of({Operation::ldmatrix, 16, 1, false}, 16);
   Fragment const to = fragment_of({Operation::ldmatrix, 16, 1, true}, 16);
   std::array<std::array<Word, 8>, 8> matrix{};
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < 2; ++i) {
       MatrixElement const e = element_of(from, lane, i);
-      matrix[e.row][e.column] = bytes_of(operand(now, now.in.operands[1], lane, 32), 2 * i, 2);
+      matrix[e.row][e.column] = now.moved(bytes_of(now.operand(now.in.operands[1], lane, 32), 2 * i, 2));
     }
   for (unsigned lane = 0; lane < 32; ++lane) {
     Word w;
@@ -285,69 +280,85 @@ void BlockRun::movmatrix(Now const& now) {
       MatrixElement const e = element_of(to, lane, i);
       place(w, 2 * i, matrix[e.row][e.column], 2);
     }
-    put(now, now.in.operands[0], lane, w);
+    now.put(now.in.operands[0], lane, w);
   }
 }
 
-void BlockRun::shuffle(Now const& now) {
+void shuffle(Now const& now) {
   Decoded const& d = now.decoded;
-  if (!d.has("sync")) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+  if (!d.has("sync")) now.refuse_opcode();
   program::Shuffle const mode = d.has("up")     ? program::Shuffle::up
                                 : d.has("down") ? program::Shuffle::down
                                 : d.has("bfly") ? program::Shuffle::bfly
                                                 : program::Shuffle::idx;
-  if (now.in.operands.size() > 4) check_members(now, now.in.operands[4]);
-  Lanes out{};
+  if (now.in.operands.size() > 4) now.check_members(now.in.operands[4]);
+  std::array<Word, 32> out{};
   std::uint32_t in_range = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    auto const b = static_cast<std::uint32_t>(number(now, now.in.operands[2], lane, "the lane"));
-    auto const c = static_cast<std::uint32_t>(number(now, now.in.operands[3], lane, "the bounds"));
+    auto const b = static_cast<std::uint32_t>(now.number(now.in.operands[2], lane, "the lane"));
+    auto const c = static_cast<std::uint32_t>(now.number(now.in.operands[3], lane, "the bounds"));
     std::optional<unsigned> const source = program::shuffle_in_range(mode, lane, b, c);
     unsigned const from = source.value_or(lane);
     if (source) in_range |= 1U << lane;
     if (!takes_part(now.mask, from))
-      refuse(now.index,
-             fmt::format("lane {} gets a value of lane {}, which does not execute it", lane, from));
-    out[lane] = operand(now, now.in.operands[1], from, 32);
+      now.refuse(fmt::format("lane {} gets a value of lane {}, which does not execute it", lane, from));
+    out[lane] = now.moved(now.operand(now.in.operands[1], from, 32));
   }
   ptx::Operand const& to = now.in.operands[0];
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    put(now, to, lane, out[lane]);
-    for (ptx::Operand const& p : to.parts) put(now, p, lane, plain(in_range >> lane & 1));
+    now.put(to, lane, out[lane]);
+    for (ptx::Operand const& p : to.parts) now.put(p, lane, plain(in_range >> lane & 1));
   }
 }
 
-void BlockRun::vote(Now const& now) {
-  check_members(now, now.in.operands[2]);
-  std::uint32_t yes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane) && number(now, now.in.operands[1], lane, "the vote") != 0)
+/// A vote on data is not followed, unless the other lanes decide it.
+void vote(Now const& now) {
+  now.check_members(now.in.operands[2]);
+  std::uint32_t yes = 0, named = 0;
+  Word first;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    Word const p = now.operand(now.in.operands[1], lane, 1);
+    if (p.named != 0)
+      named |= 1U << lane, first = p;
+    else if (p.number != 0)
       yes |= 1U << lane;
-  bool const all = yes == now.mask, any = yes != 0;
+  }
+  bool const ballot = now.decoded.has("ballot"), all = now.decoded.has("all"), any = now.decoded.has("any");
+  std::uint32_t const no = now.mask & ~yes & ~named;
+  bool const decided = named == 0 || (!ballot && (all ? no != 0 : any ? yes != 0 : yes != 0 && no != 0));
+  Word const result = !decided ? now.unknown(ballot ? 32 : 1, {&first})
+                               : plain(ballot ? yes
+                                       : all  ? no == 0
+                                       : any  ? yes != 0
+                                              : yes == 0 || no == 0);
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane))
-      put(now, now.in.operands[0], lane,
-          plain(now.decoded.has("ballot") ? yes
-                : now.decoded.has("all")  ? all
-                : now.decoded.has("any")  ? any
-                                          : (all || !any)));
+    if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, result);
+}
+
+/// The lanes that execute it: those of a path. Which lanes run together is not specified.
+void active_mask(Now const& now) {
+  now.block.assumed.insert(
+      "activemask gives the lanes that have branched alike, which the PTX ISA does not specify");
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, plain(now.mask));
 }
 
 /// The lowest lane is elected, as PTX's own example has it; which one is not specified.
-void BlockRun::elect(Now const& now) {
+void elect(Now const& now) {
   auto const leader = static_cast<unsigned>(std::countr_zero(now.mask));
-  assumed_.insert("elect.sync elects the lowest lane, which the PTX ISA does not specify");
-  if (now.in.operands.size() > 1) check_members(now, now.in.operands[1]);
+  now.block.assumed.insert("elect.sync elects the lowest lane, which the PTX ISA does not specify");
+  if (now.in.operands.size() > 1) now.check_members(now.in.operands[1]);
   std::vector<unsigned> members;
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane)) members.push_back(thread(now.warp, lane));
-  clocks_.meet(members, true);  // it waits for all of them [PTX ISA, elect.sync]
+    if (takes_part(now.mask, lane)) members.push_back(now.thread(lane));
+  now.block.clocks.meet(members, true);  // it waits for all of them [PTX ISA, elect.sync]
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    put(now, now.in.operands[0], lane, plain(leader));
-    for (ptx::Operand const& p : now.in.operands[0].parts) put(now, p, lane, plain(lane == leader ? 1 : 0));
+    now.put(now.in.operands[0], lane, plain(leader));
+    for (ptx::Operand const& p : now.in.operands[0].parts) now.put(p, lane, plain(lane == leader ? 1 : 0));
   }
 }
 

@@ -335,10 +335,33 @@ LanguagePart elements() {
   return part;
 }
 
+LanguagePart expectations() {
+  return {
+      "flow",
+      "What an array holds at the end of a launch, behind flow --expect: an element, =, and products with + "
+      "and - between them. An index has the values of the extent that it stands for alone, or those of its "
+      "range, whose ends belong to it. A number is the f32 next to it, of a result of f64 itself.",
+      {
+          {"C[m][n] = sum(k) A[m][k] * B[k][n]", "a product of matrices; a sum is of the product behind it"},
+          {"y[j][i] = x[i][j] for i in 0..31 for j in 0..31", "a transposition of one tile"},
+          {"C[m][n] = alpha*sum(k) A[m][k]*B[k][n] + beta*C[m][n]",
+           "on the right side are the elements before the launch; alpha and beta are parameters"},
+          {"s[i] = -s[i] + 2*t[i] - 0.5", "numbers, differences, signs"},
+          {"s[i] = 0 for i in 0..9", "the value of some elements; another --expect has the others"},
+          {"s[i] = sum(k in 0..i) t[k]", "a range that depends on indices: a scan"},
+          {"s[i] = sum(k in 0..2 if i + k >= 1 && i + k <= 64) w[k] * t[i + k - 1]",
+           "a condition of what is added: a stencil with an edge"},
+          {"s[i] = t[i] if i % 2 == 0", "a condition of the elements"},
+          {"y[i][j] = sum(k) (A[i][k] - B[k][j]) * (A[i][k] - B[k][j])",
+           "sums in parentheses; a product has at most three elements"},
+      }};
+}
+
 }  // namespace
 
 std::vector<LanguagePart> language() {
-  return {layouts(), algebra(), atoms(), expressions(), accesses(), subscripts(), instructions(), elements()};
+  return {layouts(),    algebra(),      atoms(),    expressions(), accesses(),
+          subscripts(), instructions(), elements(), expectations()};
 }
 
 }  // namespace swizproof

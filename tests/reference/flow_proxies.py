@@ -9,6 +9,7 @@ at random. All orders of the warps and of the completions are enumerated. The ru
   generic read, then async write                  a proxy fence between them            --proxy strict
   mbarrier.init, then a bulk copy that uses it    fence.mbarrier_init of its thread, or a proxy fence   --proxy strict
   async access, then any access                   its completion between them: the phase of its mbarrier, or its bulk group; no fence
+  cp.reduce and another one of the same kind      nothing
 
 A fence is between two accesses if it is behind the first and before the second, whichever thread executes it; fence.proxy.async.global is for global memory, .shared::cta for
 shared memory. A launch is right if in no order there is a race, a missing fence, a deadlock, a misuse or a read of a word that is not written. The command may prove right ones
@@ -26,7 +27,7 @@ class Proxies(Orders):
     """All orders of a kernel with bulk copies. The set of a thread also has the events that a proxy fence is behind, once for each state space: they
     are passed on as events are. `more` holds the bytes that a phase still expects, bulk loads on their way, and bulk groups of a thread."""
 
-    local_kinds = Orders.local_kinds + ("fence", "bulk_store", "bulk_commit", "bulk_wait")
+    local_kinds = Orders.local_kinds + ("fence", "bulk_store", "reduce", "bulk_commit", "bulk_wait")
 
     def __init__(self, kernel, whole=False, most=60000):
         super().__init__(kernel, whole, most)
@@ -156,6 +157,22 @@ class Proxies(Orders):
         s.more["groups", w] = (groups, opened + ((read, written),))
         self.issued(s, w)
 
+    def op_reduce(self, s, w, op, i):
+        """A bulk store of atomic operations: those of one kind need no order among each other (PTX ISA, cp.reduce.async.bulk: each of them is relaxed)."""
+        read, written = self.bits[w][s.at[w]][1], self.bits[w][s.at[w]][2]
+        self.async_access(s, w, self.words(w, op, i, op.place), read, False)
+        for word in self.words(w, op, i, op.target):
+            same = s.more.get(("atomic", op.what, word), 0)
+            gr, gw, ar, aw = s.memory.get(word, (0, 0, 0, 0))
+            s.memory[word] = (gr, gw, ar, aw & ~same)
+            self.async_access(s, w, [word], written, True)
+            s.more["atomic", op.what, word] = same | written
+            gr, gw, ar, aw = s.memory[word]
+            s.memory[word] = (gr, gw, ar, aw | same)
+        groups, opened = s.more.get(("groups", w), ((), ()))
+        s.more["groups", w] = (groups, opened + ((read, written),))
+        self.issued(s, w)
+
     def op_bulk_commit(self, s, w, op, i):
         groups, opened = s.more.get(("groups", w), ((), ()))
         s.more["groups", w] = (groups + (opened,), ())
@@ -204,6 +221,10 @@ class ProxyText(Text):
     def op_bulk_store(self, op):
         return f"{self.on(op)}cp.async.bulk.global.shared::cta.bulk_group {self.at_global(op.target)}, [%r2+{128 * op.place[1]}], {BYTES};"
 
+    def op_reduce(self, op):
+        return (f"{self.on(op)}cp.reduce.async.bulk.global.shared::cta.bulk_group.{op.what} {self.at_global(op.target)}, "
+                f"[%r2+{128 * op.place[1]}], {BYTES};")
+
     def op_bulk_commit(self, op):
         return f"{self.on(op)}cp.async.bulk.commit_group;"
 
@@ -240,6 +261,10 @@ def load(buffer=0, source=("x", 0), number=0):
 
 def store(buffer=0, target=("y", 0)):
     return Op("bulk_store", place=("buffer", buffer, "own"), target=target, lanes=ONE)
+
+
+def reduction(rng, buffer=0, target=("z", 0)):
+    return Op("reduce", place=("buffer", buffer, "own"), target=target, what=rng.choice(["add.u32", "add.u32", "min.s32", "or.b32"]), lanes=ONE)
 
 
 def commit():
@@ -350,8 +375,21 @@ def ring(rng):
     return parts + [Part([0], make, rounds), Part(range(1, w), take, rounds)], w
 
 
+def reductions(rng):
+    """Warps add their buffers to one array, and it is read behind their waits."""
+    w = rng.randint(1, 3)
+    z, what = ("z", rng.randrange(2)), rng.choice(["add.u32", "add.u32", "max.u32"])
+    parts = [Part([rng.randrange(w)], [st(z), fence(rng.choice(["global", "all"]))]), Part(range(w), [bar()])] if rng.random() < 0.5 else []
+    for i in rng.sample(range(w), rng.randint(1, w)):
+        parts.append(Part([i], [put(i), some_fence(rng), warp(), reduction(rng, i, z).changed(what=what), commit(), wait_read(0, rng.random() < 0.3)]))
+    parts.append(Part(range(w), [bar()]))
+    if rng.random() < 0.7:
+        parts.append(Part([rng.randrange(w)], [rng.choice([ld(z), st(z), put(0)])]))
+    return parts, w
+
+
 def random_op(rng):
-    return rng.choice([
+    return rng.choice([lambda: reduction(rng, rng.randrange(2), ("z", rng.randrange(2))),
         lambda: put(rng.randrange(2)), lambda: get(rng, rng.randrange(2)), lambda: some_fence(rng, rng.choice([ONE, ALL])),
         lambda: fence(rng.choice(["init", "global", "shared", "all"]), rng.choice([ONE, ALL])), warp, lambda: load(rng.randrange(2), (rng.choice("xz"), rng.randrange(2))),
         expect, lambda: expect(0, False), lambda: store(rng.randrange(2), (rng.choice("yz"), rng.randrange(2))), commit, lambda: wait_read(rng.randrange(2), rng.random() < 0.6),
@@ -369,7 +407,7 @@ def pure(rng):
     return parts, w
 
 
-FAMILIES = (loads, stores, in_place, scratch, ring, pure)
+FAMILIES = (loads, stores, in_place, scratch, ring, reductions, pure)
 
 
 def altered(rng, op):
@@ -386,6 +424,8 @@ def altered(rng, op):
         return load(rng.randrange(2), (rng.choice("xz"), rng.randrange(2)))
     if op.kind == "bulk_store":
         return store(rng.randrange(2), (rng.choice("yz"), rng.randrange(3)))
+    if op.kind == "reduce":
+        return reduction(rng, rng.randrange(2), ("z", rng.randrange(2)))
     if op.kind == "init":
         return op.changed(count=rng.choice([1, 2, 32]))
     if op.kind in ("st", "ld") and op.place[0] == "buffer":
@@ -427,7 +467,7 @@ def drawn(rng):
         mutated(rng, parts, w)
     for part in parts:
         if part.rounds > 1:  # two bulk stores to one element are no question here
-            part.ops = [op for op in part.ops if op.kind != "bulk_store"]
+            part.ops = [op for op in part.ops if op.kind not in ("bulk_store", "reduce")]
     return family.__name__, Kernel(w, parts, proxy=rng.choice(["strict", "strict", "strict", "write", "off"]))
 
 

@@ -7,8 +7,8 @@
 // order that is executed, and are theorems about all orders. What is not checked is named in the answer, `FlowReport::left_out`.
 #pragma once
 
+#include <swizproof/flow/expectation.hpp>
 #include <swizproof/hardware/tma.hpp>
-#include <swizproof/layout/expression.hpp>
 #include <swizproof/ptx/parameters.hpp>
 #include <swizproof/program/source_line.hpp>
 
@@ -78,7 +78,8 @@ struct FlowLaunch {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
   std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory
-  std::map<std::string, FlowParam> params{};  ///< by key, as flow_place() reads it; `#0` is the first
+  std::map<std::string, FlowParam> params{};     ///< by key, as flow_place() reads it; `#0` is the first
+  std::map<std::string, FlowArray> variables{};  ///< of constant and global memory, by name: arrays of data
   bool every_element =
       false;  ///< without expectations: the terms of all elements that are written, not of the first alone
   /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.
@@ -87,27 +88,6 @@ struct FlowLaunch {
   FlowProxy proxy = FlowProxy::strict;
   bool same_values = false;  ///< two writes of one value without order are accepted
   bool spare = false;        ///< also which barriers, fences and waits can be removed, one at a time
-};
-
-/// An index of an expectation, and its values.
-struct FlowIndex {
-  std::string name{};
-  std::uint64_t first = 0, last = 0;
-  bool summed = false;
-};
-
-/// An element of an array as a function of the indices.
-struct FlowReference {
-  std::string array{};
-  std::vector<Expression> at{};  ///< one for each extent
-};
-
-/// `C[m][n] = sum(k) A[m][k] * B[k][n]`: of each value of the indices that are not summed, one element.
-struct FlowExpectation {
-  std::string text{};
-  std::vector<FlowIndex> indices{};
-  FlowReference target{};
-  std::vector<FlowReference> factors{};
 };
 
 /// An instruction that moved something.

@@ -2,6 +2,7 @@
 #include "command/line/command.hpp"
 #include "command/layout/emit.hpp"
 #include "command/kernel/fat_binary.hpp"
+#include "command/kernel/flow_proposal.hpp"
 #include "command/line/help.hpp"
 
 #include "parse/question/flow_question.hpp"
@@ -27,7 +28,7 @@ using Json = nlohmann::ordered_json;
 struct FlowArguments {
   std::string file{};
   FlowQuestion question{};
-  std::string emit{};
+  std::string emit{}, trace{};
 };
 
 struct FlowAnswer {
@@ -36,7 +37,7 @@ struct FlowAnswer {
   FlowReport report{};
 };
 
-FlowAnswer compute(FlowArguments const& arguments) {
+ptx::Module module_of(FlowArguments const& arguments) {
   std::vector<PtxText> parts = ptx_of(arguments.file);
   if (parts.size() != 1)
     throw InputError::whole("the binary has more than one module of PTX", arguments.file,
@@ -47,7 +48,10 @@ FlowAnswer compute(FlowArguments const& arguments) {
   must_be_code(parts[0].text, parts[0].name);
   if (sass::is_sass(parts[0].text))
     throw InputError::whole("flow executes PTX, and this is SASS", parts[0].name, "nvcc -ptx writes PTX");
-  ptx::Module const module = ptx::read_module(std::move(parts[0].text), parts[0].name);
+  return ptx::read_module(std::move(parts[0].text), parts[0].name);
+}
+
+FlowAnswer compute(FlowArguments const& arguments, ptx::Module const& module) {
   FlowPlan plan = plan_flow(module, arguments.question, arguments.file);
   ptx::Function const& kernel = module.functions[plan.function];
   FlowAnswer answer{demangled(kernel.name), std::move(plan.launch), {}};
@@ -120,10 +124,19 @@ std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answ
   return entry.add("result", q.expect).text();
 }
 
-void run(Common& common, FlowArguments const& arguments) {
+void run(Common& common, FlowArguments arguments) {
   if (!arguments.emit.empty() && arguments.question.every_element)
     throw InputError::whole("--every-element prints terms, and an obligation has none", "--emit toml");
-  FlowAnswer const answer = compute(arguments);
+  ptx::Module const module = module_of(arguments);
+  if (!arguments.trace.empty()) take_launch(arguments.question, module, arguments.trace);
+  if (needs_proposal(arguments.question, module)) {
+    if (!arguments.emit.empty() || !arguments.question.expect.empty())
+      throw InputError::whole("the question has no block, or no parameter", arguments.file,
+                              "swizproof flow " + arguments.file + " proposes them");
+    common.exit_code = undecided;
+    return print_proposals(common, arguments.question, module, arguments.file);
+  }
+  FlowAnswer const answer = compute(arguments, module);
   FlowVerdict const v = answer.report.verdict;
   common.exit_code = v == FlowVerdict::proved ? holds : v == FlowVerdict::refuted ? refuted : undecided;
   Json const document = to_json(answer.report, answer.kernel, answer.launch, arguments.question.expect);
@@ -149,12 +162,17 @@ void add_flow(CLI::App& app, Common& common) {
       ->required();
   sub->add_option("--kernel", arguments->question.kernel,
                   "the kernel with a name that this regular expression finds");
-  sub->add_option("--block", arguments->question.block, "threads of a block: X, X,Y or X,Y,Z")->required();
+  sub->add_option("--block", arguments->question.block,
+                  "threads of a block: X, X,Y or X,Y,Z. Without it, or without a --param, the command lists\n"
+                  "the parameters of the kernels and proposes a question for each");
   sub->add_option("--grid", arguments->question.grid, "blocks of the grid: X, X,Y or X,Y,Z")
       ->capture_default_str();
   sub->add_option("--only-block", arguments->question.only,
                   "execute this block of the grid alone: X, X,Y or X,Y,Z, from 0; may be repeated")
       ->allow_extra_args(false);
+  sub->add_option("--trace", arguments->trace,
+                  "block and grid of the kernel's launch in this trace, where they are not given")
+      ->type_name("FILE");
   sub->add_option(
          "--param", arguments->question.params,
          "a parameter: 0=A:f16[128][64], a pointer to an array in rows; '0=A:f16[128][64] "

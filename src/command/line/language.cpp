@@ -79,7 +79,7 @@ void add_language(CLI::App& app, Common& common) {
                   {"swizproof language access", "which forms has an ACCESS?"});
   sub->add_option(
       "PART", *wanted,
-      "layout, algebra, atom, expression, access, subscript, instruction or element; all without");
+      "layout, algebra, atom, expression, access, subscript, instruction, element or flow; all without");
   sub->callback([&common, wanted] {
     std::vector<LanguagePart> const parts = parts_of(*wanted);
     if (common.json)

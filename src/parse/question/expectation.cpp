@@ -1,6 +1,6 @@
 #include "parse/question/expectation.hpp"
 
-#include "parse/expression/expression_parser.hpp"
+#include "parse/text/scanner.hpp"
 
 #include <swizproof/hardware/element.hpp>
 
@@ -104,144 +104,6 @@ FlowArray flow_array(Scanner& in) {
   return a;
 }
 
-/// Reads an expectation.
-class ExpectationParser {
- public:
-  ExpectationParser(std::string const& text, std::vector<FlowArray> const& arrays)
-      : text_(text), in_(text), arrays_(arrays) {}
-
-  FlowExpectation parse() {
-    e_.text = text_;
-    find_indices();
-    e_.target = reference();
-    if (e_.target.at.empty()) in_.fail_here("the result is an element of an array", form);
-    in_.expect("=", "after the element of the result");
-    if (in_.take_word("sum")) sums();
-    do {
-      if (e_.factors.size() == 3) in_.fail_here("a product has at most three factors");
-      e_.factors.push_back(reference());
-    } while (in_.take("*"));
-    while (in_.take_word("for")) range();
-    if (!in_.done()) in_.fail_here("expected '*', 'for' or the end", form);
-    for (std::size_t i = 0; i < e_.indices.size(); ++i) bound(i);
-    return std::move(e_);
-  }
-
- private:
-  static constexpr char const* form = "C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127";
-
-  /// Names within brackets, in their order.
-  void find_indices() {
-    int depth = 0;
-    for (std::size_t i = 0; i < text_.size();) {
-      char const c = text_[i];
-      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-      if (!is_name(c) || is_digit(c)) {
-        for (++i; is_digit(c) && i < text_.size() && is_name(text_[i]);) ++i;  // 0x10, 8u
-        continue;
-      }
-      std::size_t const from = i;
-      while (i < text_.size() && is_name(text_[i])) ++i;
-      std::string const name = text_.substr(from, i - from);
-      if (depth > 0 && std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
-    }
-    if (names_.size() > 8) in_.fail_here("more than 8 indices");
-    for (std::string const& name : names_) e_.indices.push_back({name, 0, 0, false});
-    given_.assign(names_.size(), false);
-  }
-
-  FlowReference reference() {
-    std::size_t const at = in_.at();
-    FlowReference r;
-    r.array = in_.take_name();
-    auto const known =
-        std::find_if(arrays_.begin(), arrays_.end(), [&](FlowArray const& a) { return a.name == r.array; });
-    if (r.array.empty() || is_digit(r.array[0])) in_.fail_here("expected the name of an array", form);
-    if (known == arrays_.end())
-      in_.fail("no parameter is the array " + r.array, at, r.array.size(),
-               "give it: --param 0=" + r.array + ":f16[128][64]");
-    while (in_.take("[")) {
-      if (r.at.size() == known->extents.size())
-        in_.fail(r.array + " has " + std::to_string(known->extents.size()) + " indices", at, in_.at() - at);
-      Expression const x = ExpressionParser(in_, names_).parse();
-      in_.expect("]", "to close the index");
-      if (x.nodes().size() == 1 && x.nodes()[0].op == Expression::Op::variable)
-        alone_.push_back({x.nodes()[0].value, known->extents[r.at.size()]});
-      r.at.push_back(x);
-    }
-    if (r.at.size() != known->extents.size())
-      in_.fail(r.array + " has " + std::to_string(known->extents.size()) + " indices", at,
-               in_.at_end_of_token() - at);
-    return r;
-  }
-
-  std::size_t index_named(std::size_t at) {
-    std::string_view const name = in_.take_name();
-    auto const known = std::find(names_.begin(), names_.end(), name);
-    if (known == names_.end()) in_.fail("no index has this name", at, name.size());
-    return static_cast<std::size_t>(known - names_.begin());
-  }
-
-  void sums() {
-    in_.expect("(", "and the indices of the sum");
-    do {
-      e_.indices[index_named(in_.at())].summed = true;
-    } while (in_.take(","));
-    in_.expect(")", "after the indices of the sum");
-  }
-
-  void range() {
-    std::size_t const i = index_named(in_.at());
-    if (!in_.take_word("in")) in_.fail_here("expected 'in' and a range", "for m in 0..127");
-    std::size_t const from = in_.at();
-    e_.indices[i].first = in_.take_literal();
-    in_.expect("..", "between the ends of the range");
-    e_.indices[i].last = in_.take_literal();
-    if (given_[i]) in_.fail("this index has a range already", from, in_.at_end_of_token() - from);
-    if (e_.indices[i].first > e_.indices[i].last || e_.indices[i].last > most_elements)
-      in_.fail("the range is empty, or larger than 2^26", from, in_.at_end_of_token() - from);
-    given_[i] = true;
-  }
-
-  /// The range of an index without `for`: of the extents that it stands for alone.
-  void bound(std::size_t i) {
-    FlowIndex& index = e_.indices[i];
-    if (!index.summed && !in_target(i))
-      in_.fail("the index " + index.name + " is neither summed nor in the result", 0, text_.size(), form);
-    if (index.summed && in_target(i))
-      in_.fail("the index " + index.name + " is summed and in the result", 0, text_.size());
-    if (given_[i]) return;
-    std::optional<std::uint64_t> extent;
-    for (auto const& [variable, size] : alone_) {
-      if (variable != i) continue;
-      if (extent && *extent != size)
-        in_.fail("the index " + index.name + " stands for extents of " + std::to_string(*extent) +
-                     " and of " + std::to_string(size),
-                 0, text_.size(), "give its range: for " + index.name + " in 0..31");
-      extent = size;
-    }
-    if (!extent)
-      in_.fail("the range of the index " + index.name + " is not known", 0, text_.size(),
-               "give it: for " + index.name + " in 0..31");
-    index.last = *extent - 1;
-  }
-  [[nodiscard]] bool in_target(std::size_t i) const {
-    return std::any_of(e_.target.at.begin(), e_.target.at.end(), [&](Expression const& x) {
-      return std::any_of(x.nodes().begin(), x.nodes().end(), [&](Expression::Node const& n) {
-        return n.op == Expression::Op::variable && n.value == i;
-      });
-    });
-  }
-
-  std::string const& text_;
-  Scanner in_;
-  std::vector<FlowArray> const& arrays_;
-  std::vector<std::string> names_{};
-  std::vector<bool> given_{};
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> alone_{};  ///< index, extent
-  FlowExpectation e_{};
-};
-
 /// An integer of 64 bits, with a sign; nothing for other texts.
 std::optional<FlowValue> flow_integer(std::string_view digits) {
   bool const minus = digits.starts_with('-');
@@ -322,10 +184,6 @@ std::pair<std::string, FlowParam> parse_flow_param(std::string const& text) {
   if (!in.at_letter() && in.peek() != '_')
     in.fail_here("expected a number, or an array", "--param 0=A:f16[128][64]");
   return {key, flow_array(in)};
-}
-
-FlowExpectation parse_expectation(std::string const& text, std::vector<FlowArray> const& arrays) {
-  return ExpectationParser(text, arrays).parse();
 }
 
 }  // namespace swizproof

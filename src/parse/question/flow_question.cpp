@@ -85,15 +85,44 @@ FlowPlace check_param(ptx::Function const& kernel, std::string const& text, std:
   return *place;
 }
 
+/// The variable of constant or global memory that a key names; none if it is a parameter.
+program::Variable const* variable_of(ptx::Module const& module, ptx::Function const& kernel,
+                                     std::string const& key) {
+  if (flow_place(kernel, key)) return nullptr;
+  auto const at =
+      std::find_if(module.variables.begin(), module.variables.end(), [&](program::Variable const& v) {
+        bool const memory = v.space == program::Space::constant || v.space == program::Space::global;
+        return memory && (v.name == key || demangled(v.name) == key);
+      });
+  return at == module.variables.end() ? nullptr : &*at;
+}
+
+/// The array of data that a variable is given as.
+FlowArray variable_given(program::Variable const& variable, std::string const& text, FlowParam const& value) {
+  auto const* const a = std::get_if<FlowArray>(&value);
+  if (a == nullptr || a->extents.empty() || !a->box.empty())
+    throw InputError::whole("a variable is an array of data", text, variable.name + "=w:f32[9]");
+  if (a->size() * (a->bits / 8) > variable.bytes)
+    throw InputError::whole(fmt::format("the variable has {} bytes, and this array {}", variable.bytes,
+                                        a->size() * (a->bits / 8)),
+                            text);
+  return *a;
+}
+
 /// Takes the parameters into a launch; returns the arrays.
-std::vector<FlowArray> take_params(ptx::Function const& kernel, std::vector<std::string> const& texts,
-                                   FlowLaunch& launch) {
+std::vector<FlowArray> take_params(ptx::Module const& module, ptx::Function const& kernel,
+                                   std::vector<std::string> const& texts, FlowLaunch& launch) {
   std::vector<FlowArray> arrays;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t>
       seen;  // parameter and first byte, the last byte
   std::uint64_t elements = 0;
   for (std::string const& text : texts) {
     auto param = parse_flow_param(text);
+    if (program::Variable const* const variable = variable_of(module, kernel, param.first)) {
+      arrays.push_back(variable_given(*variable, text, param.second));
+      launch.variables[variable->name] = arrays.back();
+      continue;
+    }
     FlowPlace const place = check_param(kernel, text, param.first, param.second);
     std::uint64_t const last = place.offset + flow_bytes(kernel, place, param.second) - 1;
     auto const before = seen.upper_bound({place.param, last});
@@ -169,7 +198,7 @@ FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std:
   ptx::Function const& kernel = module.functions[plan.function];
   if (std::string const why = why_no_block(kernel, launch.block); !why.empty())
     throw InputError::whole(why, question.block);
-  std::vector<FlowArray> const arrays = take_params(kernel, question.params, launch);
+  std::vector<FlowArray> const arrays = take_params(module, kernel, question.params, launch);
   for (std::string const& text : question.expect)
     plan.expectations.push_back(parse_expectation(text, arrays));
   return plan;

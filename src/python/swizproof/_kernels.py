@@ -277,6 +277,33 @@ class FlowFault(Record):
 
 
 @record
+class FlowParameter(Record):
+    """A parameter of a kernel as it is used; `value` can stand behind its number and `=`."""
+
+    key: str
+    kind: str
+    bytes: int
+    type: str
+    read: bool
+    written: bool
+    given: bool
+    guessed: bool
+    value: Optional[str] = None
+
+
+@record
+class FlowProposed(Record):
+    """A question for a kernel: what is missing, which values are guesses, and the command line."""
+
+    kernel: str
+    parameters: List[FlowParameter]
+    missing: List[str]
+    guessed: List[str]
+    reason: Optional[str] = None
+    command: Optional[str] = None
+
+
+@record
 class Flow(Answer):
     """Which elements of global memory reach which element of a kernel's result, in one launch."""
 
@@ -303,6 +330,7 @@ class Flow(Answer):
     first_wrong: Optional[FlowWrong] = None
     fault: Optional[FlowFault] = None
     spare: Optional[List[FlowLine]] = None
+    proposed: Optional[List[FlowProposed]] = None
     reason: Optional[str] = None
     at: Optional[FlowLine] = None
     obligation: Optional[str] = None

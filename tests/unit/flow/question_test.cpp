@@ -187,7 +187,7 @@ TEST(Provenance, RefusesWhatDependsOnData) {
                  .value(0)),
             "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 is not executed");
   EXPECT_EQ((Case{"list: .branchtargets A, B; brx.idx %r1, list;\nA: mov.u32 %r2, %r2;\nB:\n"}.value(0)),
-            "indirect branches (brx.idx) are not executed");
+            "the index 2 of brx.idx is behind its list");
   EXPECT_EQ(
       (Case{load + "ex2.approx.f32 %f2, %f1;\n" + store, "f32[64]", "f32[64]", {"c[i] = a[i]"}}.value(0)),
       "c[0] holds what is not followed: ex2.approx.f32 of a[0]");

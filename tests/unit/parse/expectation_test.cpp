@@ -32,8 +32,9 @@ TEST(Expectation, GivesIndicesTheirExtents) {
   EXPECT_FALSE(e.indices[1].summed);
   EXPECT_EQ(e.indices[2].last, 63U);
   EXPECT_TRUE(e.indices[2].summed);
-  ASSERT_EQ(e.factors.size(), 2U);
-  EXPECT_EQ(e.factors[1].array, "B");
+  ASSERT_EQ(e.nodes.size(), 4U);
+  EXPECT_EQ(e.nodes[1].element.array, "B");
+  EXPECT_EQ(e.nodes[3].operation, FlowOperation::sum);
 }
 
 TEST(Expectation, RefusesWhatIsNone) {
@@ -47,10 +48,9 @@ TEST(Expectation, RefusesWhatIsNone) {
   EXPECT_EQ(why("C[m][n] = sum(k) A[m][k+1] * B[0][n]"), "the range of the index k is not known");
   EXPECT_EQ(why("C[m][n] = sum(j) A[m][n]"), "no index has this name");
   EXPECT_EQ(why("C[m][n] = D[m][n]"), "no parameter is the array D");
-  EXPECT_EQ(why("C[m][n] = A[m][n] + A[m][n]"), "expected '*', 'for' or the end");
+  EXPECT_EQ(why("C[m][n] = A[m][n] A[m][n]"), "expected '*', '+', 'for' or the end");
   EXPECT_EQ(why("C[m][n] = A[m][n] for n in 0..7 for n in 0..7"), "this index has a range already");
   EXPECT_EQ(why("C[m][n] = A[m][n] for n in 7..0"), "the range is empty, or larger than 2^26");
-  EXPECT_EQ(why("C[m][n] = x * x * x * A[m][n]"), "a product has at most three factors");
 }
 
 TEST(Expectation, ReadsParameters) {

@@ -5,6 +5,7 @@
 #include <swizproof/parse/parse.hpp>
 
 #include "parse/layout/mapping_parser.hpp"
+#include "parse/question/expectation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,17 @@ TEST(Language, EveryFormIsRead) {
         } else if (one.name == "element") {
           for (std::string const& other : form.names)
             EXPECT_EQ(parse_element_type(other).name, form.text) << other;
+        } else if (one.name == "flow") {
+          (void)parse_expectation(form.text, {{"C", "f32", 32, {64, 64}},
+                                              {"A", "f16", 16, {64, 64}},
+                                              {"B", "f16", 16, {64, 64}},
+                                              {"x", "f32", 32, {64, 64}},
+                                              {"y", "f32", 32, {64, 64}},
+                                              {"s", "f32", 32, {64}},
+                                              {"t", "f32", 32, {64}},
+                                              {"w", "f32", 32, {3}},
+                                              {"alpha", "f32", 32, {}},
+                                              {"beta", "f32", 32, {}}});
         } else {
           ASSERT_EQ(one.name, "expression");
           for (std::size_t at = 0; at < form.text.size();) {  // `x * y, x / 8`: each by itself

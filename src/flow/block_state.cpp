@@ -1,0 +1,136 @@
+#include "block_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace swizproof::flow_detail {
+
+BlockState::BlockState(FlowKernel const& of, std::array<std::uint32_t, 3> block_number, Names& all_names)
+    : kernel(of),
+      number(block_number),
+      names(all_names),
+      units{kernel.threads},
+      clocks(units.count(kernel.asynchronous, kernel.stores_bulk, kernel.arrives_async)),
+      groups(kernel.threads),
+      fences(kernel.threads),
+      global_fences(kernel.threads),
+      shared([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, names, clocks,
+             groups, faults, units, kernel.launch.same_values),
+      global([&of](std::uint64_t at) { return of.element_at(at); }, names, clocks, groups, faults, units,
+             kernel.launch.same_values),
+      barriers(kernel.threads, faults),
+      cluster(kernel.threads),
+      mbarriers(faults),
+      flags(kernel.threads),
+      bulk_groups(kernel.threads),
+      registers(static_cast<std::uint32_t>(kernel.function.registers.size())) {
+  for (unsigned t = 0; t < kernel.threads; ++t)
+    local.emplace_back([](std::uint64_t) { return std::string("local memory"); }, names, clocks, groups,
+                       faults, units, true);
+  temporaries.resize((kernel.program.widths.size() - registers) * 32);
+  uninitialised = names.function("bytes that no thread has written", Format::integer, 8, ~0U);
+}
+
+unsigned BlockState::live_warps() const {
+  return static_cast<unsigned>(
+      std::count_if(warps.begin(), warps.end(), [](Warp const& w) { return w.live != 0; }));
+}
+
+MbarrierOperation Now::operation(unsigned lane) const {
+  unsigned const t = thread(lane);
+  bool const relaxed = decoded.has("relaxed");
+  return {t, touch(lane), relaxed, relaxed ? block.flags.released(t) : std::nullopt};
+}
+
+void Now::fault(FlowFaultKind kind, FlowTouch const& by, std::string_view rule, std::string text) const {
+  throw FlowConflict{kind, std::move(text), by, {}, rule, {}, {}, false};
+}
+
+void Now::refuse_opcode() const { refuse(fmt::format("{} is not executed", in.opcode.text)); }
+
+Word Now::operand(ptx::Operand const& o, unsigned lane, unsigned width) const {
+  using Kind = ptx::Operand::Kind;
+  if (o.kind == Kind::immediate) return plain(o.value & low_bits(width));
+  if (o.kind == Kind::reg) {
+    Word const& w = reg(o.reg, lane);
+    if (o.negated && w.named == 0) return plain(~w.number & 1);
+    return width < 8 ? w : low_bytes(w, std::min(width / 8, 8U));
+  }
+  FlowKernel const& k = block.kernel;
+  if (o.kind == Kind::symbol)
+    for (std::size_t i = k.program.symbols.size(); i-- > 0;)
+      if (k.program.symbols[i].name == o.text && k.addresses[i]) return plain(*k.addresses[i] + o.value);
+  refuse(fmt::format("the operand {} is not executed", o.text));
+}
+
+std::uint64_t Now::number(ptx::Operand const& o, unsigned lane, char const* what) const {
+  Word const w = operand(o, lane, 64);
+  if (w.named == 0) return w.number;
+  unsigned const i = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(w.named)));
+  refuse(fmt::format("{} depends on data: {}", what, block.names.text(static_cast<Name>(w.part[i] / 8))));
+}
+
+std::uint64_t Now::address(ptx::Operand const& o, unsigned lane) const {
+  if (o.kind != ptx::Operand::Kind::address) refuse(fmt::format("the address {} is not read", o.text));
+  if (o.parts.empty()) return o.value;
+  if (o.parts.size() != 1) refuse(fmt::format("the address {} is not read", o.text));
+  bool const narrow =
+      o.parts[0].kind == ptx::Operand::Kind::reg && block.kernel.program.widths[o.parts[0].reg] == 32;
+  std::uint64_t const sum = number(o.parts[0], lane, "the address") + o.value;
+  return narrow ? sum & 0xffffffffU : sum;
+}
+
+void Now::put(ptx::Operand const& o, unsigned lane, Word const& value) const {
+  if (o.kind != ptx::Operand::Kind::reg) return;
+  unsigned const width = block.kernel.program.widths[o.reg];
+  reg(o.reg, lane) = width == 1 ? value : low_bytes(value, width / 8);
+}
+
+Word Now::unknown(unsigned width, std::initializer_list<Word const*> from) const {
+  std::vector<Name> args;
+  for (Word const* w : from)
+    for (unsigned i = 0; i < 8; ++i)
+      if ((w->named >> i & 1) != 0 && std::find(args.begin(), args.end(), w->part[i] / 8) == args.end())
+        args.push_back(w->part[i] / 8);
+  return block.names.word(block.names.function(std::string(in.opcode.text) + " of", Format::integer,
+                                               std::max(width / 8, 1U), index, std::move(args)));
+}
+
+Word Now::moved(Word w) const {
+  for (unsigned i = 0; i < 8; ++i)
+    if ((w.named >> i & 1) != 0)
+      w.part[i] = block.names.moved(w.part[i] / 8, index, index) * 8 + w.part[i] % 8;
+  return w;
+}
+
+Word Now::choice(unsigned width, Word const& condition, Word const& yes, Word const& no) const {
+  Word const out = unknown(width, {&condition, &yes, &no});
+  return width == 1 ? low_bytes(out, 1) : out;
+}
+
+void Now::need_whole_warp() const {
+  if (mask != ~0U)
+    fault(FlowFaultKind::misuse, touch(static_cast<unsigned>(std::countr_zero(mask)), true), isa::aligned,
+          fmt::format("{} is executed by a part of warp {}: all of its threads have to execute it",
+                      in.opcode.text, warp.number));
+}
+
+void Now::check_members(ptx::Operand const& of) const {
+  std::array<std::uint32_t, 32> members{};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(mask, lane)) continue;
+    members[lane] = static_cast<std::uint32_t>(number(of, lane, "the mask"));
+    if (!takes_part(members[lane], lane))
+      fault(FlowFaultKind::misuse, touch(lane), isa::warp_mask,
+            fmt::format("thread {} executes {} with the mask 0x{:x}, which lacks its lane {}", thread(lane),
+                        in.opcode.text, members[lane], lane));
+  }
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(mask, lane) && (members[lane] & warp.live) != (mask & members[lane]))
+      refuse("lanes of the mask are on another path: in which order they meet is not modelled");
+}
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,144 @@
+// State of one block that is executed: its warps, its memory, and what orders its threads; and one instruction of one warp.
+#pragma once
+
+#include "atomics.hpp"
+#include "barriers.hpp"
+#include "flags.hpp"
+#include "kernel.hpp"
+#include "mbarriers.hpp"
+#include "paths.hpp"
+#include "proxies.hpp"
+#include "races.hpp"
+#include "words.hpp"
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// True if a mask of lanes has this one.
+[[nodiscard]] inline bool takes_part(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
+
+/// Predicates of threads at bar.red. Names: those that depend on data.
+struct Votes {
+  std::uint32_t yes = 0, no = 0;
+  std::vector<Word> named{};
+};
+
+/// A warp of the block.
+struct Warp {
+  unsigned number = 0;
+  std::uint32_t live = 0;
+  std::vector<Path> paths{};
+  std::vector<Word> registers{};
+  bool waits = false;
+  bool passed = false;    ///< a barrier that it has waited at: the instruction is over
+  bool yields = false;    ///< it has read a flag again: the others run
+  bool switched = false;  ///< another of its paths runs first
+  bool ended = false;
+  Votes votes{};                        ///< of its threads; behind the barrier, of all of them
+  std::vector<std::uint32_t> counts{};  ///< executions of each instruction
+  // wgmma
+  std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
+  /// A register that a wgmma uses which is not complete: its group and instruction, and if it is an accumulator or a part of A.
+  struct InFlight {
+    std::size_t group = 0;
+    std::uint32_t line = 0;
+    bool accumulator = true;
+  };
+  std::map<std::uint32_t, InFlight> in_flight{};
+  std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
+  bool fenced = false;
+
+  [[nodiscard]] unsigned thread(unsigned lane) const { return number * 32 + lane; }
+};
+
+/// State that the instructions of a block read and change.
+struct BlockState {
+  BlockState(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names);
+  BlockState(BlockState const&) = delete;
+  BlockState& operator=(BlockState const&) = delete;
+
+  FlowKernel const& kernel;
+  std::array<std::uint32_t, 3> number;
+  Names& names;
+  Units units;
+  Faults faults{};
+  Clocks clocks;
+  AsyncGroups groups;
+  ProxyFences fences, global_fences;  ///< of shared memory, of global memory
+  Bytes shared, global;
+  std::vector<Bytes> local{};
+  std::vector<Warp> warps{};
+  std::vector<Word> temporaries{};
+  NamedBarriers barriers;
+  ClusterBarrier cluster;
+  Mbarriers mbarriers;
+  Flags flags;
+  AtomicKinds atomic_kinds{};
+  /// Clock of stores at each commit, thread by thread.
+  std::vector<std::vector<std::uint32_t>> bulk_groups;
+  std::set<std::string> left_out{}, assumed{};
+  std::set<std::uint32_t> retrying{};        ///< waits that were looked at
+  std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
+  std::uint32_t registers = 0;
+  Name uninitialised = 0;
+
+  /// Warps that have not ended.
+  [[nodiscard]] unsigned live_warps() const;
+};
+
+/// One instruction of one warp, and its operands.
+struct Now {
+  BlockState& block;
+  Warp& warp;
+  std::uint32_t index;  ///< of the instruction
+  ptx::Instruction const& in;
+  Decoded const& decoded;
+  program::LoweredInstruction const& lowered;
+  std::uint32_t mask;  ///< lanes that execute it
+
+  [[nodiscard]] unsigned thread(unsigned lane) const { return warp.thread(lane); }
+  [[nodiscard]] Toucher toucher(unsigned lane, std::uint32_t group = 0, unsigned as = ~0U) const {
+    return {thread(lane), index, group, as, warp.counts[index], decoded.strong};
+  }
+  [[nodiscard]] FlowTouch touch(unsigned lane, bool of_warp = false) const {
+    return {index, warp.counts[index], thread(lane), of_warp};
+  }
+  [[nodiscard]] MbarrierOperation operation(unsigned lane) const;
+  [[noreturn]] void fault(FlowFaultKind kind, FlowTouch const& by, std::string_view rule,
+                          std::string text) const;
+  [[noreturn]] void refuse(std::string text) const { throw FlowRefused{std::move(text), index}; }
+  /// `cp.async.x is not executed`.
+  [[noreturn]] void refuse_opcode() const;
+
+  [[nodiscard]] Word& reg(std::uint32_t r, unsigned lane) const {
+    return warp.registers[std::size_t{r} * 32 + lane];
+  }
+  [[nodiscard]] Word operand(ptx::Operand const& o, unsigned lane, unsigned width) const;
+  /// An operand without names; `what` says in a refusal what it is.
+  [[nodiscard]] std::uint64_t number(ptx::Operand const& o, unsigned lane, char const* what) const;
+  [[nodiscard]] std::uint64_t address(ptx::Operand const& o, unsigned lane) const;
+  /// Writes a register; a wider one gets zeros above.
+  void put(ptx::Operand const& o, unsigned lane, Word const& value) const;
+  /// A value that this instruction moves from one lane to another: where it is wrong, the instruction is named.
+  [[nodiscard]] Word moved(Word w) const;
+  /// One of two values, which data decide: not followed.
+  [[nodiscard]] Word choice(unsigned width, Word const& condition, Word const& yes, Word const& no) const;
+  /// A value that is not followed, and what it comes from.
+  [[nodiscard]] Word unknown(unsigned width, std::initializer_list<Word const*> from) const;
+
+  /// Fails where a part of the warp executes what all of it has to.
+  void need_whole_warp() const;
+  /// Fails if a mask of lanes lacks one that executes the instruction; the answer is undecided if others of the mask are elsewhere.
+  void check_members(ptx::Operand const& members) const;
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,87 @@
+// Functions that execute the instructions of a warp, by the file that has them. A result of false: the warp waits.
+#pragma once
+
+#include "block_state.hpp"
+
+namespace swizproof::flow_detail {
+
+// steps.cpp: integers exactly, names byte by byte
+void execute_steps(Now const& now);
+/// mapa: a shared address of the block itself.
+void map_address(Now const& now);
+/// Each block is taken as a cluster of its own. Refused where the kernel says another size.
+void one_block_of_a_cluster(Now const& now);
+/// The result of one step.
+[[nodiscard]] Word apply_step(Now const& now, program::Step const& s, Word const& a, Word const& b,
+                              Word const& c);
+
+// memory_access.cpp
+void load(Now const& now);
+void store(Now const& now);
+void copy_async(Now const& now);
+void wait_for_copies(Now const& now);
+/// cp.async.mbarrier.arrive: the copies of a thread arrive at an mbarrier.
+void arrive_async(Now const& now);
+void store_zeros(Now const& now);
+/// st.async to the block's own shared memory.
+void store_async(Now const& now);
+void matrices(Now const& now, bool load);
+/// The space of a generic address.
+[[nodiscard]] program::Space space_at(Now const& now, program::Space space, std::uint64_t address);
+void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+                  char const* verb);
+/// A byte of an element that nothing has written.
+[[nodiscard]] Word element_byte(Now const& now, std::uint64_t address);
+/// Bytes that an atomic finds. Its write follows, and finds the races.
+[[nodiscard]] Word update(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
+                          Toucher const& by);
+
+// atomics.cpp
+void atomic(Now const& now);
+/// The value that memory holds after an operation; `op` is add, min and so on.
+[[nodiscard]] Word after_atomic(Now const& now, std::string_view op, program::Type type,
+                                std::string_view type_name, Word const& old, Word const& b, Word const& c);
+
+// synchronisation.cpp
+bool barrier(Now const& now);
+void end_warp(BlockState& block, Warp& warp);
+void warp_barrier(Now const& now);
+bool cluster_barrier(Now const& now);
+void proxy_fence(Now const& now);
+void memory_fence(Now const& now);
+void mbarrier_fence(Now const& now);
+bool mbarrier(Now const& now);
+
+// bulk_copy.cpp
+void bulk_copy(Now const& now);
+void bulk_store(Now const& now);
+void bulk_load_bytes(Now const& now);
+void bulk_store_bytes(Now const& now);
+void bulk_reduce(Now const& now);
+void bulk_groups(Now const& now);
+/// Bytes that a unit of the async proxy reads.
+[[nodiscard]] Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
+                              Toucher const& by);
+
+// wgmma.cpp
+void wgmma(Now const& now);
+void wgmma_groups(Now const& now);
+/// Before each instruction: none but wgmma may touch accumulators and registers of A in flight; what it writes needs a fence before the
+/// next wgmma.
+void check_registers(Now const& now);
+
+// warp_values.cpp
+void real(Now const& now);
+void compare(Now const& now);
+void convert(Now const& now);
+void mma(Now const& now);
+void shuffle(Now const& now);
+void vote(Now const& now);
+void elect(Now const& now);
+void active_mask(Now const& now);
+void movmatrix(Now const& now);
+/// The sum of two registers of floating-point numbers, as an atomic makes it. One that is not exact keeps its name.
+[[nodiscard]] Word sum_of_reals(Names& names, std::string_view type, std::uint32_t line, Word const& a,
+                                Word const& b);
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""flow_expectations.py --binary PATH --cases N --seed S: a reference model of what `swizproof flow --expect` says, from `swizproof language flow` alone.
+
+Random expectations: sums, differences and products of elements, numbers and parameters, nested sums with ranges and conditions that depend on indices, several for one array,
+conditions of the elements. Each is evaluated here to polynomials with exact coefficients, element by element. A kernel of one thread computes these polynomials from loads, in
+another order and association, or others: with a term dropped, exchanged, doubled or added. The command has to prove it if and only if all polynomials are equal, and
+name the first wrong element otherwise. --show prints each case. The last line has the numbers; exit code 1 if there are differences.
+"""
+import argparse
+import collections
+import os
+import random
+import struct
+import sys
+import tempfile
+from fractions import Fraction
+
+from asking import answered
+
+ARRAYS = {"x": [6], "z": [3, 4], "w": [3]}
+SCALARS = ["alpha", "beta"]
+TARGETS = {"y": [6], "v": [3, 4]}
+
+
+def times(p, q):
+    out = collections.Counter()
+    for a, m in p.items():
+        for b, n in q.items():
+            out[tuple(sorted(a + b))] += m * n
+    return out
+
+
+def plus(p, q, sign=1):
+    out = collections.Counter(p)
+    for a, n in q.items():
+        out[a] += sign * n
+    return out
+
+
+class Indices:
+    """Texts of integer expressions, and their values."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def expression(self, names, extent):
+        """An index below `extent` for all values of the names, which are (name, last value)."""
+        rng = self.rng
+        fits = [n for n in names if n[1] < extent]
+        choice = rng.randrange(6)
+        if fits and choice < 4:
+            name, last = rng.choice(fits)
+            room = extent - 1 - last
+            shift = rng.randint(0, room)
+            if shift and rng.random() < 0.5:
+                return f"{name} + {shift}", lambda v, n=name, s=shift: v[n] + s
+            if rng.random() < 0.2:
+                return f"{last} - {name}", lambda v, n=name, s=last: s - v[n]
+            return name, lambda v, n=name: v[n]
+        if names and choice == 4:
+            name, _ = rng.choice(names)
+            return f"({name} * 5 + 1) % {extent}", lambda v, n=name, e=extent: (v[n] * 5 + 1) % e
+        n = rng.randrange(extent)
+        return str(n), lambda v, n=n: n
+
+    def condition(self, names):
+        rng = self.rng
+        name, last = rng.choice(names)
+        n = rng.randint(0, last + 1)
+        return rng.choice([(f"{name} < {n}", lambda v: v[name] < n), (f"{name} >= {n}", lambda v: v[name] >= n), (f"{name} % 2 == 0", lambda v: v[name] % 2 == 0),
+                           (f"{name} != {n} && {name} <= {last}", lambda v: v[name] != n)])
+
+
+class Side:
+    """A random right side: its text, and its polynomial under values of the indices. `degree` is the number of factors that are left."""
+
+    def __init__(self, rng, names):
+        self.rng, self.indices, self.sums = rng, Indices(rng), 0
+        self.text, self.value = self.sum(names, 3, 0)
+
+    def sum(self, names, degree, depth):
+        text, value = self.product(names, degree, depth)
+        for _ in range(self.rng.choice([0, 0, 1, 1, 2])):
+            sign = self.rng.choice("+-")
+            more, other = self.product(names, degree, depth)
+            blank = self.rng.choice(["", " "])
+            text = f"{text}{blank}{sign}{blank}{more}"
+            value = (lambda v, a=value, b=other, s=1 if sign == "+" else -1: plus(a(v), b(v), s))
+        return text, value
+
+    def product(self, names, degree, depth):
+        parts, left = [], degree
+        for _ in range(self.rng.choice([1, 1, 2, 2, 3])):
+            kind = self.rng.random()
+            if kind < 0.2:
+                parts.append(self.number())
+            elif left and kind < 0.75:
+                parts.append(self.element(names))
+                left -= 1
+            elif left and kind < 0.85 and depth < 2:
+                used = self.rng.randint(1, left)
+                text, value = self.sum(names, used, depth + 1)
+                parts.append((f"({text})", value))
+                left -= used
+            elif left and depth < 2 and self.sums < 3:
+                used = self.rng.randint(1, left)
+                parts.append(self.summed(names, used, depth + 1))
+                left -= used
+                break  # a sum is of all that follows
+        if not parts:
+            parts = [self.number()]
+        if self.rng.random() < 0.15:
+            text, value = parts[-1]
+            parts[-1] = ("-" + text, lambda v, a=value: plus({}, a(v), -1))
+        text, value = parts[0]
+        for more, other in parts[1:]:
+            text, value = text + self.rng.choice(["*", " * "]) + more, (lambda v, a=value, b=other: times(a(v), b(v)))
+        return text, value
+
+    def number(self):
+        text = self.rng.choice(["2", "3", "0.5", "0.25", "1.5", "4", "0", "1", "1e1", "7"])
+        return text, lambda v: collections.Counter({(): Fraction(text)})
+
+    def element(self, names):
+        if self.rng.random() < 0.2:
+            scalar = self.rng.choice(SCALARS)
+            return scalar, lambda v: collections.Counter({(scalar,): 1})
+        array = self.rng.choice(list(ARRAYS))
+        at = [self.indices.expression(names, extent) for extent in ARRAYS[array]]
+        return (array + "".join(f"[{t}]" for t, _ in at),
+                lambda v: collections.Counter({(array + "".join(f"[{x(v)}]" for _, x in at),): 1}))
+
+    def summed(self, names, degree, depth):
+        self.sums += 1
+        name, last = f"k{self.sums}", self.rng.randint(1, 4)
+        text, low, high = f"{name} in 0..{last}", lambda v: 0, lambda v: last
+        outer = [n for n in names if n[1] <= 5]
+        if outer and self.rng.random() < 0.4:
+            other, end = self.rng.choice(outer)
+            text, high, last = f"{name} in 0..{other}", lambda v: v[other], end
+            if self.rng.random() < 0.3:
+                text, high = f"{name} in 0..{other} - 1", lambda v: v[other] - 1
+            elif self.rng.random() < 0.3:
+                text, low, high, last = f"{name} in {other}..{end}", lambda v: v[other], lambda v: end, end
+        inner = names + [(name, last)]
+        condition = None
+        if self.rng.random() < 0.3:
+            words, condition = self.indices.condition(inner)
+            text += f" if {words}"
+        body, value = self.product(inner, degree, depth)
+        if name not in body:  # an index is one of an element
+            body, value = f"w[{name} % 3]", lambda v: collections.Counter({(f"w[{v[name] % 3}]",): 1})
+
+        def total(v):
+            out = collections.Counter()
+            for n in range(low(v), high(v) + 1):
+                inside = v | {name: n}
+                if condition is None or condition(inside):
+                    out = plus(out, value(inside))
+            return out
+        return f"sum({text}) {body}", total
+
+
+class Expectation:
+    """One or two texts for an array, and what each element shall be; elements without one may not be written."""
+
+    def __init__(self, rng, target):
+        self.texts, self.elements = [], {}
+        extents = TARGETS[target]
+        names = [("i", extents[0] - 1)] + ([("j", extents[1] - 1)] if len(extents) > 1 else [])
+        element = target + "".join(f"[{n}]" for n, _ in names)
+        parts = [(0, extents[0] - 1)]
+        if rng.random() < 0.3:
+            cut = rng.randint(1, extents[0] - 1)
+            parts = [(0, cut - 1), (cut, extents[0] - 1)]
+        for first, last in parts:
+            side = Side(rng, names)
+            text, condition = f"{element} = {side.text}", None
+            if rng.random() < 0.15:
+                words, condition = Indices(rng).condition(names)
+                text += f" if {words}"
+            text += f" for i in {first}..{last}" + (f" for j in 0..{extents[1] - 1}" if len(extents) > 1 else "")
+            self.texts.append(text)
+            for i in range(first, last + 1):
+                for j in range(extents[1]) if len(extents) > 1 else [None]:
+                    v = {"i": i} | ({} if j is None else {"j": j})
+                    if condition is None or condition(v):
+                        self.elements[target + f"[{i}]" + ("" if j is None else f"[{j}]")] = {a: n for a, n in side.value(v).items() if n}
+
+
+def bits(number):
+    return f"0f{struct.unpack('<I', struct.pack('<f', float(number)))[0]:08x}"
+
+
+def kernel(rng, wanted):
+    """PTX of one thread that stores these polynomials."""
+    body, loaded = [], {}
+
+    def register(name):
+        if name not in loaded or rng.random() < 0.1:
+            loaded[name] = f"%f{len(body) + 10}"
+            if "[" not in name:
+                body.append(f"ld.param.f32 {loaded[name]}, [{name}];")
+            else:
+                array, at = name.split("[", 1)
+                at = [int(n) for n in at[:-1].split("][")]
+                extents = ARRAYS.get(array) or TARGETS[array]
+                offset = at[0] if len(at) == 1 else at[0] * extents[1] + at[1]
+                body.append(f"ld.global.f32 {loaded[name]}, [%{array}+{4 * offset}];")
+        return loaded[name]
+    for element, polynomial in wanted.items():
+        terms = list(polynomial.items())
+        rng.shuffle(terms)
+        body.append("mov.f32 %f1, 0f00000000;")
+        for factors, number in terms:
+            factors = list(factors)
+            rng.shuffle(factors)
+            if rng.random() < 0.2 and number.denominator == 1 and 1 < number <= 3 and factors:
+                repeat, number = int(number), Fraction(1)
+            else:
+                repeat = 1
+            for _ in range(repeat):
+                names = [register(f) for f in factors]
+                body.append(f"mov.f32 %f2, {bits(number)};")
+                for name in names[:-1] if names else []:
+                    body.append(f"mul.rn.f32 %f2, %f2, {name};")
+                if not names:
+                    body.append("add.rn.f32 %f1, %f1, %f2;")
+                else:
+                    body.append(f"fma.rn.f32 %f1, %f2, {names[-1]}, %f1;" if rng.random() < 0.7 else f"mul.rn.f32 %f2, %f2, {names[-1]}; add.rn.f32 %f1, %f1, %f2;")
+        array, at = element.split("[", 1)
+        at = [int(n) for n in at[:-1].split("][")]
+        offset = at[0] if len(at) == 1 else at[0] * TARGETS[array][1] + at[1]
+        body.append(f"st.global.f32 [%{array}+{4 * offset}], %f1;")
+    pointers = list(TARGETS) + list(ARRAYS)
+    params = ", ".join([f".param .u64 {p}" for p in pointers] + [f".param .f32 {s}" for s in SCALARS])
+    heads = "\n".join(f"ld.param.u64 %{p}, [{p}];" for p in pointers)
+    return (f".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k({params})\n{{\n.reg .f32 %f<{len(body) + 20}>; .reg .b64 " + ", ".join("%" + p for p in pointers)
+            + ";\n" + heads + "\n" + "\n".join(body) + "\nret;\n}\n")
+
+
+def changed(rng, wanted):
+    """The polynomials with one of them changed, if that is possible."""
+    out = {e: dict(p) for e, p in wanted.items()}
+    element = rng.choice(list(out))
+    p = out[element]
+    choice = rng.randrange(5)
+    if choice == 0 and p:
+        del p[rng.choice(list(p))]
+    elif choice == 1 and p:
+        p[rng.choice(list(p))] *= rng.choice([2, -1, Fraction(1, 2)])
+    elif choice == 2:
+        new = tuple(sorted(rng.choice(["x[0]", "x[5]", "w[1]", "z[2][3]", "alpha"]) for _ in range(rng.randint(0, 2))))
+        p[new] = p.get(new, 0) + 1
+    elif choice == 3:
+        other = rng.choice(list(out))
+        out[element], out[other] = out[other], out[element]
+    else:
+        del out[element]
+    return {e: {a: n for a, n in q.items() if n} for e, q in out.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--binary")
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    tally, differences = collections.Counter(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for case in range(options.first, options.first + options.cases):
+            rng = random.Random(options.seed * 1000003 + case)
+            expectations = [Expectation(rng, t) for t in rng.sample(list(TARGETS), rng.choice([1, 1, 2]))]
+            wanted = {e: p for x in expectations for e, p in x.elements.items()}
+            if not wanted:
+                continue
+            if max((abs(float(n)) for p in wanted.values() for n in p.values()), default=0) > 1 << 20 or sum(map(len, wanted.values())) > 4000:
+                tally["too large"] += 1
+                continue
+            written = wanted if rng.random() < 0.5 else changed(rng, wanted)
+            right = written == wanted
+            path = os.path.join(folder, "k.ptx")
+            text = kernel(rng, written)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            words = ["flow", path, "--block", "1", "--json"]
+            for name, extents in (TARGETS | ARRAYS).items():
+                words += ["--param", f"{name}={name}:f32" + "".join(f"[{n}]" for n in extents)]
+            for name in SCALARS:
+                words += ["--param", f"{name}={name}:f32"]
+            texts = [t for x in expectations for t in x.texts]
+            for t in texts:
+                words += ["--expect", t]
+            code, document = answered(options.binary, words)
+            tally[{0: "proved", 1: "refuted", 3: "unknown"}.get(code, "error")] += 1
+            tally["elements"] += len(wanted)
+            found = []
+            if code != (0 if right else 1):
+                found.append(f"exit code {code}, and the model says {'right' if right else 'wrong'}: {texts} {str(document)[:600]}")
+            bad = [e for e in wanted if e in written and written[e] != wanted[e]]
+            if code == 1 and document["wrong"] != len(bad):
+                found.append(f"{document['wrong']} wrong elements, and {len(bad)} in the model: {texts}")
+            if code == 1 and bad and document["first_wrong"]["element"] not in bad:
+                found.append(f"{document['first_wrong']['element']} is right in the model: {texts}")
+            if options.show:
+                print(texts, text, code, found)
+            for what in found[:2]:
+                print(f"DIFFERENT: seed {options.seed}, case {case}: {what}", flush=True)
+            differences += bool(found)
+    print(f"flow_expectations: {options.cases} kernels; " + ", ".join(f"{n} {what}" for what, n in sorted(tally.items())) + f"; {differences} different")
+    return int(differences != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
