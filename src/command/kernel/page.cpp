@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
@@ -40,8 +41,34 @@ std::string frequency_of(KernelAccess const& a) {
   return text;
 }
 
-/// One instruction as a line of the page of `explain`.
-Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, std::size_t& pictures) {
+/// The only fix of a kernel's shared memory, if no access has a conflict after it.
+Fix const* whole_fix(KernelReport const& report) {
+  if (report.fixes.size() != 1 || !report.unfixed.empty()) return nullptr;
+  KernelFix const& f = report.fixes[0];
+  if (f.fixes.size() != 1 || !f.left_out.empty() || f.fixes[0].after() != f.fixes[0].ideal) return nullptr;
+  return &f.fixes[0];
+}
+
+/// The lanes after the fix, but for what all lanes share, as those of `access` are; nothing if they would still collide.
+std::optional<WarpAccess<std::uint32_t>> after(Fix const& fix, Architecture const& arch,
+                                               Instruction const& instruction,
+                                               WarpAccess<std::uint32_t> access) {
+  bool const swizzles = fix.swizzle && fix.swizzle->after == fix.ideal;
+  if (!swizzles && fix.padding->starts.size() != 1) return std::nullopt;
+  for (std::uint32_t& address : access.address) {
+    if (swizzles)
+      address = fix.swizzle->swizzle(address);
+    else if (address >= fix.padding->starts[0])
+      address += static_cast<std::uint32_t>((address - fix.padding->starts[0]) / fix.padding->pitch *
+                                            fix.padding->padding);
+  }
+  if (cost(arch, instruction, access).wavefronts > ideal_wavefronts(arch, instruction)) return std::nullopt;
+  return access;
+}
+
+/// One instruction as a line of the page of `explain`. `fix`: what the kernel's accesses can take.
+Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, std::size_t& pictures,
+               Fix const* fix) {
   SourceLine const at = outermost_line(sources, a);
   std::string const where = a.inlined_at.empty() ? "" : fmt::format(" ({})", source_of(a));
   Json line{{"pc", a.ptx_line},
@@ -62,8 +89,12 @@ Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources
                    {"conflicts", Json::array()}};
   if (!a.worst || a.atomic || a.verdict == KernelVerdict::proved) return line;
   line["worst"] = to_json(worst_of(arch, *a.instruction, a.worst->lanes), a.worst->lanes);
-  if (line["excess"] != 0 && pictures++ < most_pictures)
-    line["picture"] = figure_of(arch, a.op, *a.instruction, a.worst->lanes);
+  if (line["excess"] == 0 || pictures++ >= most_pictures) return line;
+  line["picture"] = figure_of(arch, a.op, *a.instruction, a.worst->lanes);
+  if (auto const lanes = fix == nullptr ? std::nullopt : after(*fix, arch, *a.instruction, a.worst->lanes)) {
+    line["after"] = figure_of(arch, a.op, *a.instruction, *lanes);
+    line["after_what"] = fix->swizzle && fix->swizzle->after == fix->ideal ? "swizzle" : "padding";
+  }
   return line;
 }
 
@@ -92,7 +123,7 @@ std::string page_of(std::vector<std::string> const& files, std::vector<Result> c
     add_numbers(kernel, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
     std::vector<std::pair<std::string, unsigned>> lines;
     for (KernelAccess const& a : r.report.accesses) {
-      kernel["lines"].push_back(page_line(a, arch, sources, pictures));
+      kernel["lines"].push_back(page_line(a, arch, sources, pictures, whole_fix(r.report)));
       add_numbers(kernel, numbers_of(a));
       if (SourceLine const at = outermost_line(sources, a); a.wavefronts && a.instruction)
         lines.emplace_back(at.file, at.line);
