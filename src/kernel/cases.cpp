@@ -20,14 +20,18 @@ using execution::Leaf;
 using execution::Request;
 using execution::Warp;
 
+bool CaseCost::is_exceeded_by(CaseCost const& one) const {
+  if (one.wavefronts != wavefronts) return one.wavefronts > wavefronts;
+  return one.reached > reached || !worst;
+}
+
 void CaseCost::merge(CaseCost&& one) {
   unknown |= one.unknown;
   data |= one.data;
   if ((reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty()) reason = one.reason;
   guard = stronger(guard, one.guard);
   active |= one.active;
-  bool const more = one.wavefronts > wavefronts;
-  if (!more && (one.wavefronts != wavefronts || (one.reached <= reached && worst))) return;
+  if (!is_exceeded_by(one)) return;
   wavefronts = one.wavefronts;
   reached = one.reached;
   worst = std::move(one.worst);
@@ -171,12 +175,13 @@ class CaseSearch {
     one.reached =
         access.exact && certain && (sure || least) && address && whole && now.memory.at_most.empty();
     if (!address) one.unknown = true, one.reason = "some lanes are not aligned";
-    KernelWorst worst;
-    worst.warp = number_;
-    worst.lanes = lanes.lanes;
-    add_assumptions(now.assumptions, worst);
-    worst.every_launch = one.reached && now.assumptions.empty();
-    one.worst = std::move(worst);
+    if (results_.cost.is_exceeded_by(one)) {
+      KernelWorst& worst = one.worst.emplace();
+      worst.warp = number_;
+      worst.lanes = lanes.lanes;
+      add_assumptions(now.assumptions, worst);
+      worst.every_launch = one.reached && now.assumptions.empty();
+    }
     one.assumptions = now.assumptions;
     one.worst_lanes = active;
     if (!certain) one.guard = kernel_.origins.origin_of_guard(now.warp, access.guard, now.guard);

@@ -29,6 +29,8 @@ struct CaseCost {
   std::vector<execution::Assumption> assumptions{};  ///< of the worst
   std::uint32_t worst_lanes = 0;                     ///< that execute it
 
+  /// True if a case costs more, or as much and is shown where this one is not.
+  [[nodiscard]] bool is_exceeded_by(CaseCost const& one) const;
   void merge(CaseCost&& one);
 };
 

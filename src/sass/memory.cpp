@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace swizproof::sass {
@@ -245,19 +246,37 @@ void tensor_copy(Steps& steps, Instruction const& i, Opcode const& op) {
   if (load) operand_at(steps, i, op, program::OperandRole::barrier, 8, part(1));
 }
 
+namespace {
+
+/// Registers that HGMMA.64xNxK writes at most: 64 N numbers of 32 bits in 128 lanes.
+unsigned registers_of_product(Opcode const& op) {
+  constexpr unsigned most = 128;
+  for (std::string_view const part : op.modifiers) {
+    unsigned n = 0;
+    if (part.starts_with("64x") &&
+        std::from_chars(part.data() + 3, part.data() + part.size(), n).ec == std::errc{} && n > 1 &&
+        n <= 2 * most)
+      return n / 2;
+  }
+  return most;
+}
+
+}  // namespace
+
 void warpgroup_multiply(Steps& steps, Instruction const& i, Opcode const& op) {
   std::size_t const at = address_of(i);
   Operand first;
   first.kind = Kind::uniform, first.reg = operand(i, at).uniform;
-  bool const both_there = at == 1 && operand(i, at).kind == Kind::memory && !first.suffixed;
+  bool const there = operand(i, at).kind == Kind::memory;
   auto const descriptor = [&](unsigned k) {
     Source const s =
-        both_there ? pair(steps, steps.word_at(first, k), steps.word_at(first, k + 1)) : steps.any(64);
+        there ? pair(steps, steps.word_at(first, k), steps.word_at(first, k + 1)) : steps.any(64);
     return s.constant ? steps.emit(Action::copy, 64, s) : s;
   };
-  if (both_there) operand_at(steps, i, op, program::OperandRole::descriptor_a, 16, descriptor(0));
+  // A comes from registers, or from the first pair. B's is the second pair in either case.
+  if (there && at == 1) operand_at(steps, i, op, program::OperandRole::descriptor_a, 16, descriptor(0));
   operand_at(steps, i, op, program::OperandRole::descriptor_b, 16, descriptor(2));
-  steps.lose(operand(i, 0), 128, {}, true);
+  steps.lose(operand(i, 0), registers_of_product(op), {}, true);
 }
 
 }  // namespace swizproof::sass

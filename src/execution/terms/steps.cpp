@@ -156,6 +156,10 @@ Id Steps::leaf_of(Step const& s) {
     case Action::voted:
       leaf.kind = Leaf::Kind::voted;
       leaf.args = {s.a.constant && s.a.value == 0 ? executing() : word(s.a, 32), word(s.b, 32)};
+      if (s.width == 1) {  // equal votes of one block have one result
+        leaf.offset = block_;
+        return shared_leaf(leaf, s.width);
+      }
       return graph_.leaf_value(leaf, s.width);
     case Action::shuffle:
       leaf.kind = Leaf::Kind::shuffle;

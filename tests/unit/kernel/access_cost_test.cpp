@@ -71,6 +71,28 @@ TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
             KernelVerdict::proved);
 }
 
+/// A in registers: the descriptor of B is the second pair all the same.
+TEST(Kernel, DescriptorsOfSassAreOfBInTheSecondPair) {
+  auto const operands = [](std::string const& product) {
+    sass::Module const m = sass::read_module(
+        sass_kernel("UMOV UR8, 0x40\nUMOV UR9, 0x40000040\nUMOV UR10, 0x80\nUMOV UR11, 0x40000040\n" +
+                    product + "\nEXIT"),
+        "k.sass");
+    KernelOptions options;
+    options.block = {128, 1, 1};
+    std::vector<std::string> starts;
+    for (KernelOperand const& o : decide_kernel(m, sass::lower(m, m.functions.at(0)), options).operands)
+      starts.push_back(o.what + " " + o.start);
+    return starts;
+  };
+  using Starts = std::vector<std::string>;
+  EXPECT_EQ(operands("HGMMA.64x128x16.F32 R24, gdesc[UR8], R24"),
+            (Starts{"descriptor A (0x4000004000000040) % 16384 * 16",
+                    "descriptor B (0x4000004000000080) % 16384 * 16"}));
+  EXPECT_EQ(operands("HGMMA.64x128x16.F32 R88, R152, gdesc[UR8].tnspB, R88"),
+            (Starts{"descriptor B (0x4000004000000080) % 16384 * 16"}));
+}
+
 TEST(Kernel, AtomicsOfPtxTakeWhatWasMeasured) {
   constexpr KernelVerdict proved = KernelVerdict::proved, refuted = KernelVerdict::refuted,
                           unknown = KernelVerdict::unknown;

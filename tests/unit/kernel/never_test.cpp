@@ -18,6 +18,14 @@ TEST(KernelNever, ConditionsThatNoNumberPasses) {
   EXPECT_FALSE(never("setp.lt.u32 %p2, %r3, 9; shr.u32 %r6, %r3, 3; setp.ne.and.u32 %p1, %r6, 0, %p2;"));
 }
 
+TEST(KernelNever, VotesThatDiffer) {
+  std::string const votes =
+      "setp.lt.u32 %p2, %r1, %r3; vote.sync.any.pred %p3, %p2, -1; vote.sync.any.pred %p4, %p";
+  EXPECT_TRUE(never(votes + "2, -1; not.pred %p4, %p4; and.pred %p1, %p3, %p4;"));
+  EXPECT_FALSE(
+      never("setp.lt.u32 %p5, %r1, 7; " + votes + "5, -1; not.pred %p4, %p4; and.pred %p1, %p3, %p4;"));
+}
+
 TEST(KernelNever, BlocksThatNoGridHas) {
   std::string const of_y = "mov.u32 %r6, %ctaid.y; setp.ge.u32 %p1, %r6, ";
   EXPECT_TRUE(never(of_y + "65535;"));

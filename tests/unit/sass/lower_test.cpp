@@ -47,6 +47,14 @@ std::string const divided =
     "@P0 IADD3 R9, R9, 0x1, RZ\nISETP.GE.U32.AND P1, PT, R16, R3, PT\n@P1 VIADD R9, R9, 0x1\n"
     "@P1 IADD3 R16, R16, -R3, RZ";
 
+TEST(SassLower, ProductsOfWarpgroupsWriteHalfOfTheirColumns) {
+  auto const behind = [](std::string const& from) {
+    return knows_r9("MOV R27, R0\nMOV R28, R0\nHGMMA.64x8x16.F32 R24, gdesc[UR8], R24\nMOV R9, " + from);
+  };
+  EXPECT_TRUE(behind("R28"));
+  EXPECT_FALSE(behind("R27"));
+}
+
 TEST(SassLower, DivisionsByAValueThatIsNotKnownAreQuotients) {
   // 1000 + lane by lane + 1
   std::string const numbers = "IADD3 R2, R0, 0x3e8, RZ\nIADD3 R3, R0, 0x1, RZ\n";
