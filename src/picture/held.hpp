@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// Who holds an element.
+/// The holders of an element.
 struct HeldCell {
   std::string thread{};     ///< "T5"; empty if none does
   std::string at{};         ///< in it: "R1.hi", "V3"

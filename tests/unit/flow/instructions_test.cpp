@@ -6,15 +6,15 @@
 namespace swizproof {
 namespace {
 
-std::string const give = "st.global.u32 [%rd3], %r6;\n", element = "ld.global.u32 %r5, [%rd4];\n";
+std::string const give = "st.global.u32 [%rd3], %r6;\n", read_element = "ld.global.u32 %r5, [%rd4];\n";
 
-Case of(std::string const& body, unsigned threads = 64) {
+Case case_of(std::string const& body, unsigned threads = 64) {
   return Case{body, "u32[64]", "u32[64]", {}, threads};
 }
 
 TEST(BarrierRed, IsAVoteOfAllThreads) {
   std::string const p = "setp.lt.u32 %p1, %r1, 40;\n";
-  auto const value = [&](std::string const& op) { return of(p + op + give).value(0); };
+  auto const value = [&](std::string const& op) { return case_of(p + op + give).value(0); };
   EXPECT_EQ(value("barrier.cta.red.popc.aligned.u32 %r6, 0, %p1;\n"), "c[0] = 40");
   EXPECT_EQ(value("bar.red.popc.u32 %r6, 0, 64, !%p1;\n"), "c[0] = 24");
   EXPECT_EQ(value("bar.red.and.pred %p2, 0, %p1;\nselp.u32 %r6, 1, 0, %p2;\n"), "c[0] = 0");
@@ -23,8 +23,8 @@ TEST(BarrierRed, IsAVoteOfAllThreads) {
 
 TEST(BarrierRed, OnDataIsNotFollowedUnlessOthersDecide) {
   std::string const p =
-      element + "setp.lt.u32 %p1, %r5, 40;\nsetp.lt.u32 %p3, %r1, 1;\nor.pred %p4, %p1, %p3;\n";
-  auto const value = [&](std::string const& op) { return of(p + op + give).value(0); };
+      read_element + "setp.lt.u32 %p1, %r5, 40;\nsetp.lt.u32 %p3, %r1, 1;\nor.pred %p4, %p1, %p3;\n";
+  auto const value = [&](std::string const& op) { return case_of(p + op + give).value(0); };
   EXPECT_EQ(value("bar.red.or.pred %p2, 0, %p4;\nselp.u32 %r6, 1, 0, %p2;\n"), "c[0] = 1");
   EXPECT_NE(value("bar.red.and.pred %p2, 0, %p4;\nselp.u32 %r6, 1, 0, %p2;\n"), "c[0] = 1");
   EXPECT_NE(value("bar.red.popc.u32 %r6, 0, %p1;\n").find("bar.red"), std::string::npos);
@@ -32,14 +32,14 @@ TEST(BarrierRed, OnDataIsNotFollowedUnlessOthersDecide) {
 
 TEST(BarrierRed, SynchronisesAndMeetsNoOtherInstruction) {
   std::string const red = "bar.red.popc.u32 %r6, 0, %p1;\n", p = "setp.lt.u32 %p1, %r1, 40;\n";
-  EXPECT_EQ(of(p + in + red + neighbour(33)).kind(), "proved");
-  EXPECT_EQ(of(p + only_warp(0, "$A", red) + only_warp(1, "$B", "bar.sync 0;\n")).kind(), "misuse");
+  EXPECT_EQ(case_of(p + in + red + neighbour(33)).kind(), "proved");
+  EXPECT_EQ(case_of(p + only_warp(0, "$A", red) + only_warp(1, "$B", "bar.sync 0;\n")).kind(), "misuse");
 }
 
 TEST(Votes, OnDataAreNotFollowedUnlessOthersDecide) {
   std::string const p =
-      element + "setp.lt.u32 %p1, %r5, 40;\nsetp.lt.u32 %p3, %r1, 1;\nand.pred %p4, %p1, %p3;\n";
-  auto const value = [&](std::string const& op) { return of(p + op + give).value(0); };
+      read_element + "setp.lt.u32 %p1, %r5, 40;\nsetp.lt.u32 %p3, %r1, 1;\nand.pred %p4, %p1, %p3;\n";
+  auto const value = [&](std::string const& op) { return case_of(p + op + give).value(0); };
   EXPECT_EQ(value("vote.sync.all.pred %p2, %p4, -1;\nselp.u32 %r6, 1, 0, %p2;\n"), "c[0] = 0");
   EXPECT_NE(value("vote.sync.ballot.b32 %r6, %p1, -1;\n").find("vote.sync.ballot"), std::string::npos);
 }
@@ -51,31 +51,31 @@ TEST(Branches, ByAnIndexGoToTheTargetOfTheirNumber) {
       "setp.eq.u32 %p1, %r4, 3;\nmov.u32 %r6, 7;\n@!%p1 brx.idx %r4, $T;\nbra $D;\n"
       "$A: mov.u32 %r6, 10;\nbra $D;\n$B: mov.u32 %r6, 11;\nbra $D;\n$C: mov.u32 %r6, 12;\n$D:\n" +
       give;
-  FlowReport const r = of(body).report();
-  ASSERT_EQ(r.values.size(), 64U) << of(body).answer();
+  FlowReport const r = case_of(body).report();
+  ASSERT_EQ(r.values.size(), 64U) << case_of(body).answer();
   EXPECT_EQ(r.values[4], "c[4] = 10");
   EXPECT_EQ(r.values[5], "c[5] = 11");
   EXPECT_EQ(r.values[6], "c[6] = 12");
   EXPECT_EQ(r.values[7], "c[7] = 7");
-  EXPECT_NE(of("$T: .branchtargets $A, $B;\nadd.u32 %r4, %r1, 1;\nbrx.idx %r4, $T;\n$A:\n$B:\n")
+  EXPECT_NE(case_of("$T: .branchtargets $A, $B;\nadd.u32 %r4, %r1, 1;\nbrx.idx %r4, $T;\n$A:\n$B:\n")
                 .answer()
                 .find("behind its list"),
             std::string::npos);
 }
 
 TEST(SpecialRegisters, OfAClusterAreThoseOfOneBlock) {
-  EXPECT_EQ(of("mov.u32 %r6, %cluster_ctarank;\n" + give).value(0), "c[0] = 0");
-  EXPECT_EQ(of("mov.u32 %r6, %cluster_nctarank;\n" + give).value(0), "c[0] = 1");
-  EXPECT_EQ(of("mov.u32 %r6, %envreg3;\n" + give).value(0), "c[0] = %envreg3");
-  EXPECT_EQ(of("activemask.b32 %r6;\n" + give, 16).value(0), "c[0] = 65535");
+  EXPECT_EQ(case_of("mov.u32 %r6, %cluster_ctarank;\n" + give).value(0), "c[0] = 0");
+  EXPECT_EQ(case_of("mov.u32 %r6, %cluster_nctarank;\n" + give).value(0), "c[0] = 1");
+  EXPECT_EQ(case_of("mov.u32 %r6, %envreg3;\n" + give).value(0), "c[0] = %envreg3");
+  EXPECT_EQ(case_of("activemask.b32 %r6;\n" + give, 16).value(0), "c[0] = 65535");
 }
 
 TEST(CopiesThatArrive, AreBehindTheWaitForTheirPhase) {
   std::string const copy = "cp.async.ca.shared.global [%r3], [%rd4], 4;\n", sync = "bar.sync 0;\n",
                     wait = "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\n";
   auto const with = [&](unsigned count, std::string const& arrives) {
-    return of(only_first("$I", fmt::format("mbarrier.init.shared.b64 [%r2+2048], {};\n", count)) + sync +
-              copy + arrives + wait + neighbour(33) + "st.global.f32 [%rd3], %f2;\n");
+    return case_of(only_first("$I", fmt::format("mbarrier.init.shared.b64 [%r2+2048], {};\n", count)) + sync +
+                   copy + arrives + wait + neighbour(33) + "st.global.f32 [%rd3], %f2;\n");
   };
   std::string const noinc = "cp.async.mbarrier.arrive.noinc.shared.b64 [%r2+2048];\n",
                     more = "cp.async.mbarrier.arrive.shared.b64 [%r2+2048];\n",
@@ -86,8 +86,8 @@ TEST(CopiesThatArrive, AreBehindTheWaitForTheirPhase) {
   EXPECT_EQ(with(64, arrive + more).kind(), "race") << "its phase may be complete before";
   EXPECT_EQ(with(64, more).kind(), "never released");
   // what a thread has stored is not behind it
-  EXPECT_EQ(of(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + in + noinc + wait +
-               neighbour(33))
+  EXPECT_EQ(case_of(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + in + noinc +
+                    wait + neighbour(33))
                 .kind(),
             "race");
 }
@@ -97,7 +97,7 @@ TEST(CopiesThatIgnoreTheirSource, WriteZeros) {
       "setp.lt.u32 %p1, %r1, 1;\ncp.async.ca.shared.global [%r3], [%rd4], 4, %p1;\ncp.async.wait_all;\n"
       "ld.shared.u32 %r6, [%r3];\n" +
       give;
-  FlowReport const r = of(copy).report();
+  FlowReport const r = case_of(copy).report();
   ASSERT_EQ(r.values.size(), 64U);
   EXPECT_EQ(r.values[0], "c[0] = 0");
   EXPECT_EQ(r.values[1], "c[1] = a[1]");
@@ -106,10 +106,10 @@ TEST(CopiesThatIgnoreTheirSource, WriteZeros) {
 TEST(BulkZeros, AreStoresOfOneThread) {
   std::string const zeros = only_first("$Z", "st.bulk.weak.shared::cta [%r2], 256, 0;\n"),
                     read = "ld.shared.u32 %r6, [%r3];\n" + give;
-  EXPECT_EQ(of(zeros + "bar.sync 0;\n" + read).value(9), "c[9] = 0");
-  EXPECT_EQ(of(zeros + read).kind(), "race");
-  EXPECT_EQ(of(only_first("$Z", "st.bulk.weak.shared::cta [%r2], 252, 0;\n")).kind(), "misaligned");
-  EXPECT_EQ(of(only_first("$Z", "st.bulk.weak.shared::cta [%r2], 4104, 0;\n")).kind(), "out of bounds");
+  EXPECT_EQ(case_of(zeros + "bar.sync 0;\n" + read).value(9), "c[9] = 0");
+  EXPECT_EQ(case_of(zeros + read).kind(), "race");
+  EXPECT_EQ(case_of(only_first("$Z", "st.bulk.weak.shared::cta [%r2], 252, 0;\n")).kind(), "misaligned");
+  EXPECT_EQ(case_of(only_first("$Z", "st.bulk.weak.shared::cta [%r2], 4104, 0;\n")).kind(), "out of bounds");
 }
 
 TEST(BulkReductions, AddToGlobalMemory) {
@@ -136,10 +136,11 @@ TEST(BulkReductions, AddToGlobalMemory) {
              {"c[i] = c[i] + 2*a[i]"}};
   EXPECT_EQ(twice.answer(), "proved");
   twice.expect = {"c[i] = c[i] + a[i]"};
-  EXPECT_EQ(twice.answer(), "wrong element");
+  EXPECT_EQ(twice.answer(), "wrong read_element");
   EXPECT_EQ(
-      of(in + "bar.sync 0;\n" +
-         only_first("$R", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 256;\n"))
+      case_of(in + "bar.sync 0;\n" +
+              only_first("$R",
+                         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 256;\n"))
           .kind(),
       "missing fence");
 }
@@ -148,28 +149,30 @@ TEST(Clusters, OfOneBlockHaveItsSharedMemory) {
   std::string const mapped = "mapa.shared::cluster.u32 %r4, %r3, 0;\n";
   // one of them is not waited for, and the last one is
   auto const read = [](std::string const& how) {
-    return of(in + "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
-              only_warp(0, "$W0",
-                        only_first(
-                            "$R0",
-                            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;\n"
-                            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group" +
-                                how + " 0;\n")) +
-              only_warp(
-                  1, "$W1",
-                  "setp.ne.u32 %p6, %r1, 32;\n@%p6 bra "
-                  "$R1;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2+128], 128;\n"
-                  "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n$R1:\n") +
-              "bar.sync 0;\nld.global.u32 %r6, [%rd1];\n")
+    return case_of(in + "fence.proxy.async.shared::cta;\nbar.sync 0;\n" +
+                   only_warp(
+                       0, "$W0",
+                       only_first(
+                           "$R0",
+                           "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;\n"
+                           "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group" +
+                               how + " 0;\n")) +
+                   only_warp(1, "$W1",
+                             "setp.ne.u32 %p6, %r1, 32;\n@%p6 bra "
+                             "$R1;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], "
+                             "[%r2+128], 128;\n"
+                             "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n$R1:\n") +
+                   "bar.sync 0;\nld.global.u32 %r6, [%rd1];\n")
         .kind();
   };
   EXPECT_EQ(read(""), "proved");
   EXPECT_EQ(read(".read"), "race");
-  EXPECT_EQ(of(in + "bar.sync 0;\n" + mapped + "ld.shared::cluster.u32 %r6, [%r4];\n" + give).value(0),
+  EXPECT_EQ(case_of(in + "bar.sync 0;\n" + mapped + "ld.shared::cluster.u32 %r6, [%r4];\n" + give).value(0),
             "c[0] = a[0]");
-  EXPECT_NE(of("mapa.shared::cluster.u32 %r4, %r3, 1;\n").answer().find("another block"), std::string::npos);
+  EXPECT_NE(case_of("mapa.shared::cluster.u32 %r4, %r3, 1;\n").answer().find("another block"),
+            std::string::npos);
   std::string const
-      send = element + mapped +
+      send = read_element + mapped +
              "mapa.shared::cluster.u32 %r7, %r2, 0;\n"
              "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r4], %r5, [%r7+2048];\n",
       init = only_first("$I",
@@ -177,8 +180,9 @@ TEST(Clusters, OfOneBlockHaveItsSharedMemory) {
                         "[%r2+2048], 256;\n") +
              "bar.sync 0;\n",
       wait = "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\n";
-  EXPECT_EQ(of(init + send + wait + neighbour(33) + "st.global.f32 [%rd3], %f2;\n").value(0), "c[0] = a[33]");
-  EXPECT_EQ(of(init + send + neighbour(33)).kind(), "race");
+  EXPECT_EQ(case_of(init + send + wait + neighbour(33) + "st.global.f32 [%rd3], %f2;\n").value(0),
+            "c[0] = a[33]");
+  EXPECT_EQ(case_of(init + send + neighbour(33)).kind(), "race");
 }
 
 }  // namespace

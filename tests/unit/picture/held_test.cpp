@@ -9,7 +9,7 @@
 namespace swizproof {
 namespace {
 
-/// 2 x 3 elements of threads 0 to 4; nobody holds the last.
+/// 2 x 3 elements of threads 0 to 4; no thread holds the last.
 HeldMatrix example() {
   HeldMatrix m;
   m.title = "a < b";
