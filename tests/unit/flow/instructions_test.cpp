@@ -136,7 +136,7 @@ TEST(BulkReductions, AddToGlobalMemory) {
              {"c[i] = c[i] + 2*a[i]"}};
   EXPECT_EQ(twice.answer(), "proved");
   twice.expect = {"c[i] = c[i] + a[i]"};
-  EXPECT_EQ(twice.answer(), "wrong read_element");
+  EXPECT_EQ(twice.answer(), "wrong element");
   EXPECT_EQ(
       case_of(in + "bar.sync 0;\n" +
               only_first("$R",
