@@ -9,11 +9,7 @@
 
 namespace swizproof {
 
-<<<<<<< HEAD
 /// The holders of an element.
-=======
-/// Thread and register that hold an element.
->>>>>>> answer
 struct HeldCell {
   std::string thread{};     ///< "T5"; empty if none does
   std::string at{};         ///< in it: "R1.hi", "V3"

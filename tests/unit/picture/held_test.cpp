@@ -9,11 +9,7 @@
 namespace swizproof {
 namespace {
 
-<<<<<<< HEAD
 /// 2 x 3 elements of threads 0 to 4; no thread holds the last.
-=======
-/// 2 x 3 elements of threads 0 to 4; the last is in no thread.
->>>>>>> answer
 HeldMatrix example() {
   HeldMatrix m;
   m.title = "a < b";
