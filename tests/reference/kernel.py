@@ -336,8 +336,7 @@ def hand_written(folder, binary, tally):
                      "misaligned": line in found and found[line].misaligned, "outside": line in found and found[line].outside}[what]
             if not right:
                 tally.differ("interpreter", path, [name], f"line {line}: {what} {value} by hand, the interpreter saw {most}")
-        if binary is not False:
-            check_file(path, block, binary, tally, 12, 20000, 3)
+        check_file(path, block, binary, tally, 12, 20000, 3)
 
 
 def corpus(paths, blocks, binary, tally, runs, steps, seed):
@@ -382,20 +381,18 @@ def main():
     parser.add_argument("--keep")
     parser.add_argument("--show", type=int, default=12, help="differences of a kind to print")
     parser.add_argument("--blocks")
-    parser.add_argument("--alone", action="store_true", help="the interpreter on the written kernels alone, without the command")
     parser.add_argument("files", nargs="*")
     o = parser.parse_args()
     tally = Tally(o.keep, o.show)
     tally.replays = o.replays
-    if not o.alone and "--block" not in ask(o.binary, ["kernel", "--help"])[1]:
+    if "--block" not in ask(o.binary, ["kernel", "--help"])[1]:
         print("kernel.py: not run (the tool has no command `kernel`)")
         return 77
     if o.files:
         corpus(o.files, o.blocks, o.binary, tally, o.runs, o.steps, o.seed)
     else:
-        hand_written(os.path.join(HERE, "ptx"), False if o.alone else o.binary, tally)
-        if not o.alone:
-            random_cases(o.cases, o.seed, o.binary, tally, o.runs, o.steps, o.data)
+        hand_written(os.path.join(HERE, "ptx"), o.binary, tally)
+        random_cases(o.cases, o.seed, o.binary, tally, o.runs, o.steps, o.data)
     for title, counter in (("verdicts", tally.verdicts), ("reasons", tally.reasons), ("odd", tally.odd), ("differences by kind", tally.kinds)):
         if counter:
             print(f"{title}: " + ", ".join(f"{k} {v}" for k, v in counter.most_common(70 if title == "odd" else 25)))
