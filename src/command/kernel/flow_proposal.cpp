@@ -4,6 +4,7 @@
 #include "parse/text/regular_expression.hpp"
 #include "profile/trace.hpp"
 #include "report/flow.hpp"
+#include "report/report.hpp"
 #include "system/whole_file.hpp"
 
 #include <swizproof/flow/proposal.hpp>
@@ -105,12 +106,12 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
   for (std::string const& text : question.params) line += " --param " + shell_word(text);
   for (FlowParameter const& one_of : p.parameters) {
     if (one_of.given) continue;
-    out.missing.push_back("--param " + one_of.key);
+    out.missing.push_back("--param of #" + one_of.key);
     bool const tensor = one_of.kind == FlowParameterKind::tensor_map;
-    if (one_of.guessed) out.guessed.push_back(fmt::format("--param {}", one_of.key));
+    if (one_of.guessed) out.guessed.push_back(fmt::format("--param of #{}", one_of.key));
     if (tensor)
       out.guessed.push_back(
-          fmt::format("--param {}: the PTX does not say the extents and the box, [..]", one_of.key));
+          fmt::format("--param of #{}: the PTX does not say the extents and the box, [..]", one_of.key));
     line += " --param " + shell_word(tensor ? tensor_form(one_of) : one_of.key + "=" + one_of.value);
   }
   if (p.fault)
@@ -137,7 +138,7 @@ std::vector<std::size_t> chosen(FlowQuestion const& question, ptx::Module const&
 
 void print(Common const& common, Proposed const& p, Style const& style) {
   auto& out = common.streams.out;
-  fmt::print(out, "{}\n", style.strong(p.kernel));
+  fmt::print(out, "{}\n", style.strong(short_name(p.kernel)));
   for (FlowParameter const& one : p.proposal.parameters)
     fmt::print(out, "  #{:<6} {:<11} {:<5} {}{}{}\n", one.key, name(one.kind), one.type,
                one.read ? "read" : "", one.read && one.written ? ", " : "", one.written ? "written" : "");
