@@ -83,7 +83,7 @@ class Claim {
 
   Id translated(Id id) {
     if (auto const found = memo_.find(id); found != memo_.end()) return found->second;
-    Node n = execution_.node(id);
+    Node const n = execution_.node(id);
     Id out = 0;
     if (auto const leaf = number_.find(id); leaf != number_.end()) {
       out = resized(values_[leaf->second], n.width).id;
@@ -95,11 +95,7 @@ class Claim {
         out = (init + k * Term{terms_, translated(phi->step)}).id;
       }
     } else {
-      unsigned const count = operand_count(n.op);
-      if (count > 0) n.a = translated(n.a);
-      if (count > 1) n.b = translated(n.b);
-      if (count > 2) n.c = translated(n.c);
-      out = terms_->add(n);
+      out = terms_->add(with_operands(n, [&](Id operand) { return translated(operand); }));
     }
     return memo_[id] = out;
   }

@@ -169,17 +169,9 @@ class Search {
   /// A term of the execution in the lane `lane_`.
   Id translated(Id id) {
     if (auto const found = memo_.find(id); found != memo_.end()) return found->second;
-    Node n = node(id);
-    Id out = 0;
-    if (n.op == Op::variable) {
-      out = leaf(id, n);
-    } else {
-      unsigned const count = operand_count(n.op);
-      if (count > 0) n.a = translated(n.a);
-      if (count > 1) n.b = translated(n.b);
-      if (count > 2) n.c = translated(n.c);
-      out = terms_->add(n);
-    }
+    Node const n = node(id);
+    if (n.op == Op::variable) return memo_[id] = leaf(id, n);
+    Id const out = terms_->add(with_operands(n, [&](Id operand) { return translated(operand); }));
     return memo_[id] = out;
   }
   Id leaf(Id id, Node const& n) {

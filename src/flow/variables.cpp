@@ -16,7 +16,7 @@ bool is_word(char c) {
          c == '.' || c == '%' || c == '+' || c == '-';
 }
 
-/// The last declaration of a variable: from its type on; empty if there is none with `=` behind it.
+/// The last declaration of a variable: from its type on; empty if no `=` follows it.
 std::string_view declaration_of(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
     std::size_t const end = at + name.size();

@@ -145,7 +145,7 @@ RacePair::Id RacePair::translated(Id start, View& of) {
       work.pop_back();
       continue;
     }
-    Node n = execution_.node(id);
+    Node const n = execution_.node(id);
     if (n.op == Op::variable) {
       Id const out = leaf(id, of);
       of.memo[id] = out;
@@ -156,11 +156,7 @@ RacePair::Id RacePair::translated(Id start, View& of) {
     for (Id const o : operands(n))
       if (of.memo.count(o) == 0) work.push_back(o), ready = false;
     if (!ready) continue;
-    unsigned const count = operand_count(n.op);
-    if (count > 0) n.a = of.memo[n.a];
-    if (count > 1) n.b = of.memo[n.b];
-    if (count > 2) n.c = of.memo[n.c];
-    of.memo[id] = terms_->add(n);
+    of.memo[id] = terms_->add(with_operands(n, [&](Id operand) { return of.memo[operand]; }));
     work.pop_back();
   }
   return of.memo[start];

@@ -10,7 +10,7 @@
 
 namespace swizproof::kernel_detail {
 
-/// Numbers of which one is congruent to a word of w bits, modulo 2^w.
+/// Numbers, one of them congruent to a word of w bits, modulo 2^w.
 struct Range {
   std::int64_t least = 0, most = 0;
   [[nodiscard]] friend bool operator==(Range const&, Range const&) = default;
@@ -40,7 +40,7 @@ class Ranges {
   std::unordered_map<Id, Range> limits_{};  ///< what the guard says of words
   std::unordered_map<Id, std::optional<Range>> memo_{};
   unsigned depth_ = 0;    ///< terms, one within the other
-  unsigned choices_ = 0;  ///< the same of choices, of which each side is looked at where its condition holds
+  unsigned choices_ = 0;  ///< the same of choices, each side under its condition
 };
 
 /// True if every thread that executes an access stays within its array. Checked by KernelRanges.* in tests/unit/kernel/ranges_test.cpp and

@@ -1,4 +1,4 @@
-// Values of maps as numbers: what is asked most often, and all of a layout or a map at once.
+// Values of maps as numbers: one, and all of a layout or a map at once.
 #include <swizproof/layout/map.hpp>
 
 namespace swizproof {

@@ -350,7 +350,7 @@ LanguagePart expectations() {
           {"s[i] = 0 for i in 0..9", "the value of some elements; another --expect has the others"},
           {"s[i] = sum(k in 0..i) t[k]", "a range that depends on indices: a scan"},
           {"s[i] = sum(k in 0..2 if i + k >= 1 && i + k <= 64) w[k] * t[i + k - 1]",
-           "a condition of what is added: a stencil with an edge"},
+           "a condition of the terms: a stencil with an edge"},
           {"s[i] = t[i] if i % 2 == 0", "a condition of the elements"},
           {"y[i][j] = sum(k) (A[i][k] - B[k][j]) * (A[i][k] - B[k][j])",
            "sums in parentheses; a product has at most three elements"},

@@ -251,7 +251,7 @@ struct Window {
 /// The same data for machines.
 [[nodiscard]] nlohmann::ordered_json to_json(Picture const& picture);
 
-/// Columns of the terminal: COLUMNS, or what the terminal says of itself; 120 where there is none.
+/// Columns of the terminal: COLUMNS, or those that the terminal reports; 120 without one.
 [[nodiscard]] std::size_t terminal_columns();
 
 /// The text on one of the colours of banks, where the style has colours.

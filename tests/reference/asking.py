@@ -40,3 +40,14 @@ def ask(binary, *words):
 def print_sums(odd):
     for what, count in sorted(odd.items()):
         print(f"  {what}: {count}")
+
+
+def case_options(cases):
+    """Options of a model that draws each case by its number: --cases, --seed, --first, --binary and --show of the command line; `cases` without the first."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cases", type=int, default=cases)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--binary")
+    parser.add_argument("--show", action="store_true")
+    return parser.parse_args()

@@ -7,7 +7,6 @@ has written is read, or if two accesses of a phase by two threads are of one wor
 Wrong ones may be refuted alone, right ones proved, or unknown, which is counted. Where the command proves, each sum that it names is the value in
 every order. --show prints each kernel. The last line has the numbers; exit code 1 if there are differences.
 """
-import argparse
 import collections
 import os
 import random
@@ -15,7 +14,7 @@ import re
 import sys
 import tempfile
 
-from asking import answered
+from asking import answered, case_options
 
 MASK = {32: (1 << 32) - 1, 64: (1 << 64) - 1}
 WORDS, OUT = 3, 24
@@ -344,13 +343,7 @@ def shuffles(rng, options, folder, tally):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--binary")
-    parser.add_argument("--show", action="store_true")
-    options = parser.parse_args()
+    options = case_options(300)
     tally, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):

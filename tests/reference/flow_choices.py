@@ -5,7 +5,6 @@ Random kernels of two threads: sums and products of elements in registers, neste
 data are enumerated here. A result that is named by the command has this value in every outcome; the launch has no race, so it is proved. --show prints each kernel. The last line has
 the numbers; exit code 1 if there are differences.
 """
-import argparse
 import collections
 import itertools
 import os
@@ -14,7 +13,7 @@ import re
 import sys
 import tempfile
 
-from asking import answered
+from asking import answered, case_options
 
 REGISTERS, OUTPUTS, THREADS = 5, 4, 2
 
@@ -106,13 +105,7 @@ def polynomial(text):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--binary")
-    parser.add_argument("--show", action="store_true")
-    options = parser.parse_args()
+    options = case_options(200)
     tally, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):

@@ -6,7 +6,6 @@ conditions of the elements. Each is evaluated here to polynomials with exact coe
 another order and association, or others: with a term dropped, exchanged, doubled or added. The command has to prove it if and only if all polynomials are equal, and
 name the first wrong element otherwise. --show prints each case. The last line has the numbers; exit code 1 if there are differences.
 """
-import argparse
 import collections
 import os
 import random
@@ -15,7 +14,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-from asking import answered
+from asking import answered, case_options
 
 ARRAYS = {"x": [6], "z": [3, 4], "w": [3]}
 SCALARS = ["alpha", "beta"]
@@ -261,13 +260,7 @@ def changed(rng, wanted):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--binary")
-    parser.add_argument("--show", action="store_true")
-    options = parser.parse_args()
+    options = case_options(200)
     tally, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):

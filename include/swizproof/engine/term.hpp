@@ -81,6 +81,16 @@ class Operands {
 };
 [[nodiscard]] constexpr Operands operands(Node const& n) { return Operands(n); }
 
+/// The node with fn(id) in place of each operand, in their order.
+template <class Fn>
+[[nodiscard]] Node with_operands(Node n, Fn const& fn) {
+  unsigned const count = operand_count(n.op);
+  if (count > 0) n.a = fn(n.a);
+  if (count > 1) n.b = fn(n.b);
+  if (count > 2) n.c = fn(n.c);
+  return n;
+}
+
 /// Value of an operation on numbers of `width` bits, as SMT-LIB has it: a division by 0 gives all ones, its remainder the dividend.
 /// Truths are 0 and 1. Not of leaves. Checked by Smt.EveryOperatorIsThatOfNumbers and Term.FoldsConstants.
 [[nodiscard]] inline std::uint64_t value_of(Node const& n, std::uint64_t a, std::uint64_t b = 0,

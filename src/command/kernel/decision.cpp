@@ -95,9 +95,7 @@ class Decision {
   }
 
  private:
-  [[nodiscard]] bool is_chosen(ptx::Function const& f) const {
-    return chosen_.found_in(f.name) || chosen_.found_in(demangled(f.name));
-  }
+  [[nodiscard]] bool is_chosen(ptx::Function const& f) const { return names_kernel(chosen_, f.name); }
 
   void decide(PtxText& part) {
     must_be_code(part.text, part.name);

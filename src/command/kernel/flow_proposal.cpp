@@ -127,13 +127,7 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
 }
 
 std::vector<std::size_t> chosen(FlowQuestion const& question, ptx::Module const& module) {
-  Pattern const pattern(question.kernel, "--kernel");
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < module.functions.size(); ++i)
-    if (ptx::Function const& f = module.functions[i];
-        f.entry && (pattern.found_in(f.name) || pattern.found_in(demangled(f.name))))
-      out.push_back(i);
-  return out;
+  return kernels_named(Pattern(question.kernel, "--kernel"), module);
 }
 
 void print(Common const& common, Proposed const& p, Style const& style) {
@@ -183,13 +177,15 @@ void take_launch(FlowQuestion& question, ptx::Module const& module, std::string 
     if (question.grid == "1") question.grid = short_three(at->grid);
     return;
   }
-  throw InputError::whole("no kernel of this trace is a kernel of the PTX that is asked about", trace);
+  throw InputError::whole("no kernel of this trace is a kernel of the PTX", trace);
 }
 
 bool needs_proposal(FlowQuestion const& question, ptx::Module const& module) {
   if (question.block.empty()) return true;
   std::vector<std::size_t> const all = chosen(question, module);
-  return question.params.empty() && all.size() == 1 && !module.functions[all[0]].params.empty();
+  return question.params.empty() && std::any_of(all.begin(), all.end(), [&](std::size_t i) {
+           return !module.functions[i].params.empty();
+         });
 }
 
 void print_proposals(Common const& common, FlowQuestion const& question, ptx::Module const& module,

@@ -15,7 +15,7 @@ void take_launch(FlowQuestion& question, ptx::Module const& module, std::string 
 /// True if a question has no block, or a kernel with parameters and not one value.
 [[nodiscard]] bool needs_proposal(FlowQuestion const& question, ptx::Module const& module);
 
-/// Prints the kernels that are asked about, their parameters, and a command line for each.
+/// Prints the chosen kernels, their parameters, and a command line for each.
 void print_proposals(Common const& common, FlowQuestion const& question, ptx::Module const& module,
                      std::string const& file);
 

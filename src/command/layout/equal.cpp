@@ -89,7 +89,7 @@ Json to_json(EqualResult const& result) {
   return out;
 }
 
-/// `(1,0)`: the coordinate of an index in the shape that both have; the index if there is none.
+/// `(1,0)`: the coordinate of an index in the shape that both have; else the index.
 std::string place_of(EqualResult const& result, std::uint64_t index) {
   Layout const *const left = result.left.domain(), *const right = result.right.domain();
   bool shared = left != nullptr && right != nullptr && left->rank() > 1 && left->rank() == right->rank();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most_shown = 64;  ///< rows and columns, unless they are chosen
 
-/// The first of `all` indices that are drawn and the one behind the last, of what was chosen.
+/// The first of `all` indices that are drawn, as they were chosen, and the one behind the last.
 std::pair<std::int64_t, std::int64_t> range_of(
     std::optional<std::pair<std::int64_t, std::int64_t>> const& chosen, std::int64_t all,
     char const* option) {

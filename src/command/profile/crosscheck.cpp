@@ -378,9 +378,7 @@ std::optional<Compiled> compare_with_ptx(Common const& common, std::vector<Trace
                                          CrosscheckArguments const& arguments) {
   CompiledOptions const options = options_of(arguments);
   Pattern const chosen(arguments.kernel, "--kernel");
-  auto const is_chosen = [&](auto const& f) {
-    return chosen.found_in(f.name) || chosen.found_in(demangled(f.name));
-  };
+  auto const is_chosen = [&](auto const& f) { return names_kernel(chosen, f.name); };
   std::vector<PtxFile> ptx;
   for (File const& file : files.ptx) {
     if (sass::is_sass(file.text)) {

@@ -356,7 +356,7 @@ Lanes Bitwise::shifted_by(Id id, unsigned k, unsigned bits) {
     Lanes const& by = in_.words.value(n.b, node(n.b).width);
     return in_.atoms.of_operation(id, {&whole, &by}, bits);
   }
-  // Or the lanes agree above the zeros of what is not known, and carry nothing there: the sign of 128 m + lane is that of m.
+  // Or the lanes agree above the zeros of the unknown part, and carry nothing there: the sign of 128 m + lane is that of m.
   std::uint64_t const low = whole.split() ? low_bits(in_.sums.zeros_of(whole, w)) : 0;
   if (whole.split() && agree(whole, ~low)) {
     Term const high{&in_.execution.terms, in_.atoms.node_of(with_number(whole, whole.lane[0] & ~low), w)};

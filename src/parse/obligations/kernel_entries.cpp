@@ -145,16 +145,9 @@ class KernelEntries {
                                                       ptx::Module const& module) const {
     toml::node const* const name = table.get("name");
     std::string const text = name == nullptr ? "" : file_.string(*name, "name");
-    auto const matches = [&](Pattern const& pattern) {
-      std::vector<std::size_t> found;
-      for (std::size_t i = 0; i < module.functions.size(); ++i)
-        if (ptx::Function const& f = module.functions[i];
-            f.entry && (pattern.found_in(f.name) || pattern.found_in(demangled(f.name))))
-          found.push_back(i);
-      return found;
-    };
     toml::node const& at = name == nullptr ? static_cast<toml::node const&>(table) : *name;
-    std::vector<std::size_t> const found = file_.within(at, [&] { return matches(Pattern(text, "name")); });
+    std::vector<std::size_t> const found =
+        file_.within(at, [&] { return kernels_named(Pattern(text, "name"), module); });
     if (found.empty())
       file_.fail(name == nullptr ? "the file has no kernel (.entry)"
                                  : "no kernel of the file has a name that matches",
@@ -228,7 +221,7 @@ class KernelEntries {
   /// True if an allowance is for this kernel.
   static bool is_for(LineAllowance const& allowance, ptx::Function const& kernel) {
     Pattern const pattern(allowance.kernel, "kernel");
-    return pattern.found_in(kernel.name) || pattern.found_in(demangled(kernel.name));
+    return names_kernel(pattern, kernel.name);
   }
 
   [[nodiscard]] bool data_allowed(toml::table const& table) const {

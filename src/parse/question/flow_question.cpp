@@ -17,12 +17,7 @@ namespace {
 
 /// Index of the only kernel of a module whose name matches.
 std::size_t kernel_of(ptx::Module const& module, std::string const& text, std::string const& file) {
-  Pattern const chosen(text, "--kernel");
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < module.functions.size(); ++i)
-    if (ptx::Function const& f = module.functions[i];
-        f.entry && (chosen.found_in(f.name) || chosen.found_in(demangled(f.name))))
-      found.push_back(i);
+  std::vector<std::size_t> const found = kernels_named(Pattern(text, "--kernel"), module);
   if (found.size() == 1) return found[0];
   std::vector<std::string> names;
   for (std::size_t i = 0; i < module.functions.size(); ++i)

@@ -17,6 +17,17 @@ std::string demangled(std::string const& name) {
   return status == 0 ? std::string(text.get()) : name;
 }
 
+bool names_kernel(Pattern const& pattern, std::string const& name) {
+  return pattern.found_in(name) || pattern.found_in(demangled(name));
+}
+
+std::vector<std::size_t> kernels_named(Pattern const& pattern, ptx::Module const& module) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < module.functions.size(); ++i)
+    if (module.functions[i].entry && names_kernel(pattern, module.functions[i].name)) found.push_back(i);
+  return found;
+}
+
 std::string kernels_in_words(std::vector<std::string> const& names) {
   if (names.empty()) return "is no kernel";
   constexpr std::size_t most = 5;

@@ -1,6 +1,10 @@
 // Compiled kernels as command lines and obligations name them.
 #pragma once
 
+#include "parse/text/regular_expression.hpp"
+
+#include <swizproof/ptx/module.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +13,12 @@ namespace swizproof {
 
 /// A kernel's name as C++ has it: `_Z4gemmPf` is `gemm(float*)`. A name of another language stays.
 [[nodiscard]] std::string demangled(std::string const& name);
+
+/// True if a kernel's name has the pattern, as the file writes it or as C++ does.
+[[nodiscard]] bool names_kernel(Pattern const& pattern, std::string const& name);
+
+/// Indices of the kernels (.entry) of a module whose names have the pattern.
+[[nodiscard]] std::vector<std::size_t> kernels_named(Pattern const& pattern, ptx::Module const& module);
 
 /// `is gemm(float*)`, `are gemm(float*); scale(float*)`: the names of kernels, at most five of them; `is no kernel`.
 [[nodiscard]] std::string kernels_in_words(std::vector<std::string> const& names);
