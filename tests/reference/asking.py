@@ -13,11 +13,15 @@ def expect(condition, *what):
         raise Failure(" ".join(str(part) for part in what))
 
 
-def options_of(description):
+def options_of(description, cases=300, by_number=False):
+    """Options of the command line. A model that draws each case by its number has --first and --show, too, and asks the module without --binary."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--binary", required=not by_number)
+    parser.add_argument("--cases", type=int, default=cases)
     parser.add_argument("--seed", type=int, default=1)
+    if by_number:
+        parser.add_argument("--first", type=int, default=0)
+        parser.add_argument("--show", action="store_true")
     return parser.parse_args()
 
 
@@ -40,14 +44,3 @@ def ask(binary, *words):
 def print_sums(odd):
     for what, count in sorted(odd.items()):
         print(f"  {what}: {count}")
-
-
-def case_options(cases):
-    """Options of a model that draws each case by its number: --cases, --seed, --first, --binary and --show of the command line; `cases` without the first."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=cases)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--binary")
-    parser.add_argument("--show", action="store_true")
-    return parser.parse_args()

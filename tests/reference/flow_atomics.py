@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 
-from asking import answered, case_options
+from asking import answered, options_of
 
 MASK = {32: (1 << 32) - 1, 64: (1 << 64) - 1}
 WORDS, OUT = 3, 24
@@ -343,7 +343,7 @@ def shuffles(rng, options, folder, tally):
 
 
 def main():
-    options = case_options(300)
+    options = options_of(__doc__, 300, by_number=True)
     tally, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):

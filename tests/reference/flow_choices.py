@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 
-from asking import answered, case_options
+from asking import answered, options_of
 
 REGISTERS, OUTPUTS, THREADS = 5, 4, 2
 
@@ -105,7 +105,7 @@ def polynomial(text):
 
 
 def main():
-    options = case_options(200)
+    options = options_of(__doc__, 200, by_number=True)
     tally, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-from asking import answered, case_options
+from asking import answered, options_of
 
 ARRAYS = {"x": [6], "z": [3, 4], "w": [3]}
 SCALARS = ["alpha", "beta"]
@@ -260,7 +260,7 @@ def changed(rng, wanted):
 
 
 def main():
-    options = case_options(200)
+    options = options_of(__doc__, 200, by_number=True)
     tally, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):
