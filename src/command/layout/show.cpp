@@ -7,6 +7,7 @@
 
 #include <swizproof/hardware/certainty.hpp>
 #include <swizproof/hardware/element.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 
@@ -168,7 +169,8 @@ void run_fragment(Common const& common, ShowArguments const& options) {
   std::string const& text = options.layout.text;
   if (common.json)
     refuse("the picture of a fragment has no JSON form", text,
-           "swizproof fragment '" + text + "' --json has all its elements");
+           looks_like_tiled_copy(text) ? "leave --json out"
+                                       : "swizproof fragment '" + text + "' --json has all its elements");
   if (!options.accesses.texts.empty() || options.wants_memory() || !options.base.empty())
     refuse("a fragment is in registers: it has no banks", text, "leave --access, --memory and --base out");
   std::optional<unsigned> bits;

@@ -3,6 +3,7 @@
 #include "command/operand/fragment.hpp"
 
 #include <swizproof/analysis/tile.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 
@@ -65,13 +66,9 @@ HeldMatrix matrix_of(NamedFragment const& named, Part const& part) {
   return out;
 }
 
-HeldMatrix matrix_of(TiledOperand const& operand, std::string const& text, Part const& part) {
-  HeldTile tile;
-  try {
-    tile = {thread_values(operand.mma, operand.operand), operand.extents()};
-  } catch (AlgebraError const& error) {
-    throw InputError::whole("this is not a TiledMMA that CuTe can make: " + std::string(error.what()), text);
-  }
+/// The first holder of each element of a tile whose modes are called `down` and `across`.
+HeldMatrix matrix_of(HeldTile const& tile, std::string const& title, char down, char across,
+                     Part const& part) {
   std::vector<std::optional<std::pair<std::uint64_t, std::uint64_t>>> first(tile.size());
   std::vector<std::uint64_t> holders(tile.size());
   for (std::uint64_t thread = 0; thread < tile.threads(); ++thread)
@@ -80,11 +77,10 @@ HeldMatrix matrix_of(TiledOperand const& operand, std::string const& text, Part 
         if (!first[e]) first[e] = {thread, value};
         ++holders[e];
       }
-  auto const modes = modes_of(operand.operand);
   HeldMatrix out;
-  out.down = std::string(1, "mnk"[modes[0]]), out.across = std::string(1, "mnk"[modes[1]]);
-  out.title = fmt::format("TiledMMA, operand {}: {} x {} elements, {} threads", operand.letter(),
-                          tile.extents[0], tile.extents[1], tile.threads());
+  out.down = std::string(1, down), out.across = std::string(1, across);
+  out.title = fmt::format("{}: {} x {} elements, {} threads", title, tile.extents[0], tile.extents[1],
+                          tile.threads());
   if (std::uint64_t const most = *std::max_element(holders.begin(), holders.end()); most > 1)
     out.notes.push_back(fmt::format("an element is in up to {} threads: the first is drawn", most));
   draw(out, part, tile.extents[0], tile.extents[1], [&](std::int64_t r, std::int64_t c) {
@@ -95,6 +91,41 @@ HeldMatrix matrix_of(TiledOperand const& operand, std::string const& text, Part 
   return out;
 }
 
+HeldMatrix matrix_of(TiledOperand const& operand, std::string const& text, Part const& part) {
+  auto const modes = modes_of(operand.operand);
+  HeldTile tile;
+  try {
+    tile = {thread_values(operand.mma, operand.operand), operand.extents()};
+  } catch (AlgebraError const& error) {
+    throw InputError::whole("this is not a TiledMMA that CuTe can make: " + std::string(error.what()), text);
+  }
+  return matrix_of(tile, fmt::format("TiledMMA, operand {}", operand.letter()), "mnk"[modes[0]],
+                   "mnk"[modes[1]], part);
+}
+
+/// A TiledCopy with `:s` or `:d` behind it: the side that is drawn, the destination unless it is said.
+HeldMatrix matrix_of_copy(std::string text, Part const& part) {
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  bool const source = text.ends_with(":s"), named = source || text.ends_with(":d");
+  if (named) text.erase(text.size() - 2);
+  TiledCopy const copy = parse_tiled_copy(text);
+  std::vector<std::int64_t> extents;
+  for (std::size_t i = 0; i < std::max<std::size_t>(copy.tile.modes.size(), 1); ++i)
+    extents.push_back(copy.tile.is_tuple ? copy.tile.modes[i].product() : copy.tile.product());
+  if (copy.tiled_tv.rank() != 2 || extents.size() > 2)
+    throw InputError::whole(
+        extents.size() > 2 ? "a tile of more than two modes is not drawn" : "a Copy_Atom alone has no tile",
+        text, "paste the whole print of the TiledCopy");
+  extents.resize(2, 1);
+  HeldMatrix out =
+      matrix_of(HeldTile{source ? copy.source_tv : copy.destination_tv, {extents[0], extents[1]}},
+                fmt::format("TiledCopy, {}", source ? "source" : "destination"), 'm', 'n', part);
+  if (!named)
+    out.notes.emplace_back(
+        "':s' behind the TiledCopy draws its source: of ldmatrix the addresses that a lane gives");
+  return out;
+}
+
 }  // namespace
 
 bool is_fragment(std::string const& text) {
@@ -102,10 +133,12 @@ bool is_fragment(std::string const& text) {
   bool const operand = last != text.npos && last > 0 && text[last - 1] == ':';
   for (char const* name : {"mma.", "wgmma.", "ldmatrix", "stmatrix", "movmatrix", "tcgen05."})
     if (text.starts_with(name)) return true;
+  if (looks_like_tiled_copy(text)) return true;
   return operand && (text.starts_with("SM") || looks_like_tiled_mma(text));
 }
 
 HeldMatrix held_matrix(std::string const& text, std::optional<unsigned> element_bits, Part const& part) {
+  if (looks_like_tiled_copy(text)) return matrix_of_copy(text, part);
   auto const operand = parse_operand(text, element_bits);
   if (auto const* tiled = std::get_if<TiledOperand>(&operand)) return matrix_of(*tiled, text, part);
   return matrix_of(std::get<NamedFragment>(operand), part);

@@ -9,7 +9,7 @@
 
 namespace swizproof::command {
 
-/// True of a text that names an instruction's operand, or a TiledMMA's: `mma.m16n8k16.f16:b`.
+/// True if a text names an instruction's operand, or a TiledMMA's, `mma.m16n8k16.f16:b`, or is a TiledCopy.
 [[nodiscard]] bool is_fragment(std::string const& text);
 
 /// The thread and the register of each element of the part; without one of the first 64 rows and columns. Throws InputError.

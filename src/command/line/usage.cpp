@@ -117,6 +117,37 @@ std::optional<InputError> value_error(std::string const& message, Reading const&
   return InputError{name + " takes " + wanted, text, from, text.size() - from, line.help()};
 }
 
+/// An option that other tools call by another name, where the command has it: `--excess` is `--at-most N`. Empty without.
+std::string other_name(Reading const& line, std::string const& name) {
+  struct Row {
+    std::string_view theirs, ours, value;
+  };
+  static constexpr Row rows[] = {
+      {"--excess", "--at-most", "N"},  {"--max", "--at-most", "N"},      {"--wavefronts", "--at-most", "N"},
+      {"--threads", "--block", "X,Y"}, {"--blockDim", "--block", "X,Y"}, {"--sm", "--arch", "NAME"},
+      {"--dtype", "--element", "f16"}, {"--type", "--element", "f16"},   {"--coord", "--at", "ROW,COLUMN"}};
+  for (auto const& [theirs, ours, value] : rows)
+    if (theirs == name && line.option(std::string(ours)) != nullptr)
+      return fmt::format("did you mean {} {}?", ours, value);
+  return {};
+}
+
+/// A word behind the command that it takes no more: `eval LAYOUT '(3,5)'`.
+std::optional<InputError> unexpected_word(std::string const& message, Reading const& line,
+                                          Words const& words) {
+  std::size_t const colon = message.find(" not expected: ");
+  if (line.command() == nullptr || colon == message.npos) return std::nullopt;
+  std::string const left = message.substr(colon + 14) + " ";
+  auto const word = std::find_if(words.begin() + 1, words.end(),
+                                 [&](std::string const& w) { return left.find(" " + w + " ") != left.npos; });
+  if (word == words.end()) return std::nullopt;
+  bool const is_place =
+      word->find_first_not_of("0123456789,()") == word->npos && line.option("--at") != nullptr;
+  return InputError::whole(
+      fmt::format("{} takes no word more", line.command()->get_name()), *word,
+      is_place ? fmt::format("did you mean --at '{}'? {}", *word, line.help()) : line.help());
+}
+
 /// The values of CLI11's message "--color: alwys not in {auto,always,never}"; none in others.
 std::vector<std::string> values_in(std::string const& message) {
   std::vector<std::string> values;
@@ -149,7 +180,8 @@ void refuse_misuse(CLI::App const& app, Words const& words) {
     std::string const name = word.substr(0, word.find('='));
     bool const known_elsewhere = line.command() == nullptr && !line.first().empty();
     if (option == nullptr && name.starts_with("--") && name.size() > 2 && !known_elsewhere) {
-      std::string const question = did_you_mean(name, line.option_names());
+      std::string question = other_name(line, name);
+      if (question.empty()) question = did_you_mean(name, line.option_names());
       throw InputError::whole("unknown option " + name, word,
                               question.empty() ? line.help() : question + " " + line.help());
     }
@@ -203,6 +235,7 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, Words 
   if (line.command() == nullptr && (error.get_name() == "RequiredError" || !line.first().empty()))
     return no_command(app, line, words);
   if (auto value = value_error(message, line)) return *std::move(value);
+  if (auto extra = unexpected_word(message, line, words)) return *std::move(extra);
   InputError out{message};
   out.hint = line.help();
   if (std::vector<std::string> const values = values_in(message); !values.empty()) {
