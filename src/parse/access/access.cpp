@@ -457,9 +457,8 @@ Access parse_access(std::string_view text, std::span<std::string const> more, Ac
     return without_block(std::move(access), text, options);
   };
   if (Access const* const named = named_access(pattern)) return moved(*named);
-  if (!looks_like_instruction(pattern)) {
-    throw InputError::whole("unknown access", std::string(pattern), hint_for_unknown(pattern, options));
-  }
+  if (!looks_like_instruction(pattern))
+    Scanner(pattern).fail("unknown access", 0, pattern.size(), hint_for_unknown(pattern, options));
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
   std::string_view const known = name(parse_instruction(pattern));
   if (Access const* const named = named_access(known)) return moved(*named);
