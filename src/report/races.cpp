@@ -67,6 +67,20 @@ nlohmann::ordered_json to_json(KernelRaces const& races) {
   return out;
 }
 
+std::string describe(Race const& r) {
+  return fmt::format("{}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between", name_of(r.kind),
+                     thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
+                     r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
+                     thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second));
+}
+
+std::string launch_of(Race const& r) {
+  std::vector<std::string> params;
+  for (auto const& [name, value] : r.params) params.push_back(fmt::format("{} = {}", name, value));
+  return fmt::format("in a block of {}, block {}{}{}", fmt::join(r.block, ","), fmt::join(r.block_index, ","),
+                     params.empty() ? "" : ", ", fmt::join(params, ", "));
+}
+
 std::string describe(KernelRaces const& races, int indent) {
   std::string const in(static_cast<std::size_t>(indent), ' ');
   if (races.verdict == RaceVerdict::proved)
@@ -79,16 +93,8 @@ std::string describe(KernelRaces const& races, int indent) {
   std::string out;
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {
-    Race const& r = races.races[i];
-    out += fmt::format("{}{}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between\n", in,
-                       name_of(r.kind), thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
-                       r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
-                       thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second));
-    std::vector<std::string> params;
-    for (auto const& [name, value] : r.params) params.push_back(fmt::format("{} = {}", name, value));
-    if (i == 0)
-      out += fmt::format("{}  in a block of {}, block {}{}{}\n", in, fmt::join(r.block, ","),
-                         fmt::join(r.block_index, ","), params.empty() ? "" : ", ", fmt::join(params, ", "));
+    out += fmt::format("{}{}\n", in, describe(races.races[i]));
+    if (i == 0) out += fmt::format("{}  {}\n", in, launch_of(races.races[i]));
   }
   if (races.races.size() > most) out += fmt::format("{}and {} more\n", in, races.races.size() - most);
   return out;

@@ -1,5 +1,9 @@
 #include "command/kernel/results.hpp"
 
+#include "report/races.hpp"
+
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <utility>
@@ -15,7 +19,9 @@ enum Rule : std::size_t {
   data_rule,
   unknown_rule,
   operand_rule,
-  open_operand_rule
+  open_operand_rule,
+  race_rule,
+  open_races_rule
 };
 
 Rule rule_of(KernelAccess const& a) {
@@ -28,6 +34,23 @@ Rule rule_of(KernelAccess const& a) {
 std::string found_at(Sources& sources, std::string const& file) {
   SourceFile const& found = sources.file(file);
   return found.read() ? found.path : file;
+}
+
+/// Each race at its second access, and races that were not decided at the first instruction that the reason is about.
+void add_races(Result const& r, Sources& sources, std::vector<SarifFinding>& findings) {
+  if (!r.report.races) return;
+  for (Race const& race : r.report.races->races) {
+    RaceAccess const& a = race.second;
+    bool const mapped = !a.source.file.empty();
+    findings.push_back({fmt::format("{}; {}", describe(race), launch_of(race)),
+                        mapped ? found_at(sources, a.source.file) : r.file,
+                        mapped ? a.source.line : a.ptx_line, r.name, race_rule});
+  }
+  if (r.report.races->verdict != RaceVerdict::unknown) return;
+  std::string text = describe(*r.report.races, 0);
+  text.pop_back();
+  auto const& lines = r.report.races->lines;
+  findings.push_back({std::move(text), r.file, lines.empty() ? 1 : lines.front(), r.name, open_races_rule});
 }
 
 }  // namespace
@@ -55,6 +78,7 @@ std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Archit
                           mapped ? o.line : o.ptx_line, r.name,
                           o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule});
     }
+    add_races(r, sources, findings);
   }
   return findings;
 }

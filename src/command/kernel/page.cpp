@@ -3,6 +3,7 @@
 
 #include "picture/picture.hpp"
 #include "report/fix.hpp"
+#include "report/races.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -135,6 +136,7 @@ std::string page_of(std::vector<std::string> const& files, std::vector<Result> c
       }
     kernel["notes"] = Json::array();
     for (FailingOperand const& f : failing_operands(r.report)) kernel["notes"].push_back(f.text);
+    if (r.report.races) kernel["notes"].push_back(describe(*r.report.races, 0));
     kernel["listing"] = listing_of(sources, lines, [](SourceFile const& file) {
       return Json{{"file", file.name},
                   {"path", file.path.empty() ? Json() : Json(file.path)},

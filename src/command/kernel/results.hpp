@@ -75,7 +75,11 @@ inline constexpr SarifRule kernel_rules[] = {
      "A descriptor of wgmma or tcgen05, or an address of a bulk copy, is wrong for a base of its array.",
      "Declare the array with __align__, or round its address up.", "error"},
     {"shared-memory-operand-not-decided", "A descriptor or an address of a bulk copy was not decided.",
-     "The message has the reason.", "warning"}};
+     "The message has the reason.", "warning"},
+    {"shared-memory-race", "Two threads of a block access one byte of shared memory with no barrier between.",
+     "The message names a launch that has it. Put a barrier between, or correct the index.", "error"},
+    {"shared-memory-races-not-decided", "Races of a kernel were not decided.",
+     "The message has the reason; 'swizproof flow' decides one launch.", "warning"}};
 /// Findings for all that is not proved.
 [[nodiscard]] std::vector<SarifFinding> findings_of(std::vector<Result> const& results,
                                                     Architecture const& arch, Sources& sources);
