@@ -35,7 +35,7 @@ __device__ void warp_reduce(float* y, float const* x) {
   if (threadIdx.x % 16 == 0) y[threadIdx.x / 16] = a, y[threadIdx.x / 16 + threads / 16] = b;
 }
 
-/// Of 12 lanes, which are no power of two: it exchanges by shared memory.
+/// A reduction over 12 lanes, no power of two: it exchanges by shared memory.
 template <bool Ordered>
 __device__ void warp_reduce_stored(float* y, float const* x) {
   using Reduce = cub::WarpReduce<float, 12>;
