@@ -132,7 +132,7 @@ constexpr CuteReport report_of(Instructions const& all, unsigned index) {
   return report;
 }
 
-/// The instruction of a CopyOp that is one; void for those of which it is not known here.
+/// The instruction of a CopyOp that is a single instruction; void for an unknown CopyOp.
 template <class Op>
 struct InstructionOf {
   using Source = void;

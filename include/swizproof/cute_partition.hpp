@@ -2,7 +2,7 @@
 //
 //   TiledCopy::tidfrg_S(layout)  ->  offset = thread[t] + value[v] + tile(r)  ->  swizzles of elements  ->  byte  ->  swizzles of bytes
 //
-// CuTe is asked once for each side of a copy and each layout. All else is arithmetic on arrays of integers, which compilers evaluate
+// CuTe is called once for each side of a copy and each layout. The rest is arithmetic on arrays of integers, which compilers evaluate
 // fast. Instructions whose addresses differ by a multiple of the period from those of an earlier one are not evaluated again.
 // Checked by tests/cutlass/copies: the wavefronts of random copies equal those of the command and of a loop over partition_S.
 #pragma once

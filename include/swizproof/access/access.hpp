@@ -48,7 +48,7 @@ struct Coordinate {
   friend bool operator==(Coordinate const&, Coordinate const&) = default;
 };
 
-/// lane -> byte address relative to the base: arithmetic that knows no layout.
+/// lane -> byte address relative to the base: arithmetic without a layout.
 struct RawAddress {
   Expression bytes{};
   friend bool operator==(RawAddress const&, RawAddress const&) = default;
@@ -74,7 +74,7 @@ struct PositionsAlong {
 };
 
 /// A warp instruction and the coordinate or address that each lane accesses. Variables of all expressions: `lane`,
-/// then `variables` in their order: `for i in 0..31` is one; `for v` alone is every natural number below 2^32, the
+/// then `variables` in their order: `for i in 0..31` is one; a `for v` without a range is every natural number below 2^32, the
 /// addresses that shared memory has.
 struct Access {
   std::string name{};

@@ -1,4 +1,4 @@
-// Fragments by name, and as CuTe writes them: thread-value layouts, a second statement of what hardware/fragment.hpp says.
+// Fragments by name, and as CuTe writes them: thread-value layouts, which state the formulas of hardware/fragment.hpp a second time.
 //
 //   mma.m16n8k16.f16, A     ((_4,_8),(_2,_2,_2)):((_32,_1),(_16,_8,_128))     (thread, value) -> m + 16 k
 //
@@ -32,7 +32,7 @@ struct NamedFragment {
   std::vector<unsigned>
       scale_blocks{};  ///< elements along k that share a scale, for each size that is possible
   std::vector<std::string>
-      notes{};  ///< what of a pasted text is not in the answer, and what the registers hold besides
+      notes{};  ///< parts of a pasted text that the answer leaves out, and other contents of the registers
 
   /// True of tcgen05.ld and tcgen05.st, whose other side is Tensor Memory.
   [[nodiscard]] bool tensor_memory() const { return is_tensor_memory(fragment.formula); }

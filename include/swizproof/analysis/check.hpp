@@ -120,8 +120,8 @@ struct AccessVerdict {
   [[nodiscard]] Outcome outcome() const;
 };
 
-/// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment
-/// (align.hpp), of what the instruction takes, and of 16, since no shared array of tiles starts at less. For
+/// Default alignment in bytes of the bases that a command quantifies over: the least common multiple of the layout's own
+/// alignment (align.hpp), the instruction's, and 16, since shared arrays of tiles are aligned to 16 at least. For
 /// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024. Nothing where own_alignment() is not known.
 [[nodiscard]] std::optional<std::uint64_t> base_alignment(Map const& map, Instruction instruction,
                                                           Limits const& limits);

@@ -34,10 +34,10 @@ struct FixedFields {
 /// All fields of a descriptor whose tile is at address 0. A start beyond a block's shared memory lies below the tile.
 [[nodiscard]] FixedFields fields_of(MatrixDescriptor const& descriptor);
 
-/// Restrictions of the question, besides the tile; nothing: any that fits.
+/// Restrictions of the question, in addition to the tile; an empty one allows any value that fits.
 struct DescriptorQuestion {
   OperandReader reader = OperandReader::wgmma;
-  bool integers = false;  ///< the elements are integers, of which fewer n are read
+  bool integers = false;  ///< the elements are integers, for which fewer n are possible
   std::optional<Major> major{};
   std::optional<Operand> operand{};      ///< a, whose rows are m, or b, whose rows are n
   std::optional<std::uint64_t> rows{};   ///< of one instruction
@@ -101,14 +101,14 @@ struct Instructions {
   [[nodiscard]] std::uint64_t count() const { return along_rows * along_k * rest; }
 };
 
-/// All descriptors of a tile, the most useful first; or why there is none, and an element that shows it.
+/// All descriptors of a tile, the most useful first; if the tile has none, the reasons and an element that shows it.
 struct DescriptorAnswer {
   Outcome outcome{};
   std::vector<Engine> engines{};
   std::string domain{};
   Instructions instructions{};
   std::vector<TileDescriptor> solutions{};
-  std::vector<std::string> reasons{};  ///< why there is none
+  std::vector<std::string> reasons{};  ///< why no descriptor fits
   std::optional<Misread> misread{};
 };
 

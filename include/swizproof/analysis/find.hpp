@@ -7,7 +7,7 @@
 // every one of the 6,801 swizzles is costed exactly. Nothing is sampled.
 //
 // Best is what takes the fewest wavefronts in all: each access at every position, as check() asks it,
-// times its weight. The sum of the accesses' worst cases is shown beside it, and decides among equals.
+// times its weight. Ties are decided by the sum of the accesses' worst cases, which is also printed.
 #pragma once
 
 #include <swizproof/analysis/check.hpp>

@@ -1,10 +1,9 @@
-// Which element reaches which register: does a load, a store or an accumulator give an operand what it wants?
+// Which element reaches which register: does a load, a store or an accumulator put the right elements into an operand's registers?
 //
-// Two sides each say which element of the operand value i of a thread is: the operand itself, and what is moved there. A
-// side in registers is a fragment, repeated side by side where the other has more values. A side in shared memory is what
-// ldmatrix or stmatrix moves: rows of 16 bytes, each at the address that one lane gives. For a tile that is stored with
-// one of the operand's two indices contiguous, each row's place follows from the first element in it, so either one choice
-// of addresses does it, and is found, or none does.
+// The operand and the source each map value i of a thread to an element of the operand. A side in registers is a fragment,
+// repeated side by side where the other has more values. A side in shared memory consists of the rows of 16 bytes that ldmatrix or
+// stmatrix moves, each at the address that one lane gives. If one of the operand's two indices is contiguous in the stored
+// tile, the first element of a row determines its address, so there is at most one choice of addresses, and it is found.
 #pragma once
 
 #include <swizproof/access/fragment.hpp>
@@ -66,8 +65,8 @@ struct FragmentSide {
   std::optional<RowStarts> rows{};  ///< of ldmatrix and stmatrix
   bool columns_contiguous = false;  ///< in memory: columns of the operand, else its rows
   unsigned down =
-      1;  ///< with along_columns: so many copies lie below each other before the next is beside them
-  bool transposed = false;  ///< of a side in registers: its rows are the columns that the other side has
+      1;  ///< with along_columns: number of copies below each other, before the next column of copies starts
+  bool transposed = false;  ///< a side in registers has as rows the columns of the other side
 
   [[nodiscard]] unsigned values() const { return fragment.values * copies; }
 
@@ -98,7 +97,7 @@ struct Movement {
   FragmentSide delivered{};
   FragmentSide wanted{};
   Operand operand = Operand::d;   ///< that is wanted
-  std::vector<unsigned> order{};  ///< value i of the operand is value order[i] of what is delivered; empty: i
+  std::vector<unsigned> order{};  ///< value i of the operand is delivered value order[i]; empty: i
 };
 
 /// A value that is another element than wanted.

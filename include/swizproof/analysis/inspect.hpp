@@ -63,7 +63,7 @@ inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
 [[nodiscard]] Fact is_bijective(Map const& map, Limits const& limits);
 
 /// The least P > 0 with f(x+P) = f(x)+P for all x, of the stages as a function of 64-bit words: a power
-/// of two; no value where there is none below 2^63. One swizzle, displaced or not, by its formula
+/// of two; no value if every such P is at least 2^63. One swizzle, displaced or not, by its formula
 /// (proofs/theorems/period.cpp). Two swizzles may undo each other: `Sw<3,4,3>` after itself has period 1.
 [[nodiscard]] Quantity period_of(std::vector<Stage> const& stages, Limits const& limits);
 

@@ -89,15 +89,15 @@ struct FixedBox {
   std::vector<std::uint32_t> steps{};  ///< as TmaBoxes; empty: 1 each
 };
 
-/// Restrictions of the copies, besides the tile.
+/// Restrictions of the copies, in addition to the tile.
 struct TmaQuestion {
   std::span<TmaMode const> modes = tma_modes;
   std::optional<FixedBox> box{};  ///< nothing: any
   std::optional<std::uint64_t>
-      align{};  ///< the tile is written from every base that is a multiple of so many bytes
+      align{};  ///< bytes: the tile is written from every base that is a multiple of them
 };
 
-/// All that `swizproof tma` knows of a tile.
+/// Result of `swizproof tma` for a tile.
 struct TmaCopies {
   Outcome
       outcome{};  ///< Proved: plans.front() writes the tile; Refuted: no boxes of that family do, see none_from

@@ -10,7 +10,7 @@
 
 namespace swizproof {
 
-/// The tensor of a box, as far as it is given: of what is empty no rule is checked.
+/// The tensor of a box, as far as it is given. The rules of an empty field are not checked.
 struct TmaTensor {
   std::vector<std::uint64_t> extents{};          ///< globalDim, in elements, innermost first
   std::vector<std::uint64_t> strides{};          ///< globalStrides, in bytes, of all dimensions but the first

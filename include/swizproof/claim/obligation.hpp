@@ -157,15 +157,15 @@ struct Obligation {
                ConversionHolds, KernelHolds, FlowHolds, Malformed>
       what{};
   Architecture const* arch = &sm_90;
-  bool arch_is_given = false;  ///< by the entry or by --arch
-  bool of_several = false;     ///< the entry is asked of other architectures, too
+  bool arch_is_given = false;  ///< the entry or --arch names the architecture
+  bool of_several = false;     ///< the entry is checked for other architectures, too
   bool expect_refuted = false;
   std::vector<std::pair<std::string, std::string>>
-      about{};  ///< words of its author: into the JSON document, unread
+      about{};  ///< the author's own keys: copied into the JSON document, unread
   std::string
       kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all. `budget`: whose it is
 
-  /// `A tile`; `A tile on sm_100` where it is asked of several architectures.
+  /// `A tile`; `A tile on sm_100` if the entry is checked for several architectures.
   [[nodiscard]] std::string title() const {
     return of_several ? name + " on " + std::string(arch->name) : name;
   }

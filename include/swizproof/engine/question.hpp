@@ -1,8 +1,8 @@
 // A question: "for all values of these variables, does the hypothesis imply the conclusion?"
 //
 // The statement is one generic lambda. ask() instantiates it for every kind of word, so the engines
-// look at one statement (the one formula that has a fast form for numbers beside it is named in
-// bank.hpp, and the two are compared by tests):
+// look at one statement (one formula has a second, fast form for numbers: bank.hpp names it, and
+// tests compare the two):
 //
 //   Question q = ask("low bits", 64, {{"x", 64}}, [](auto x) {
 //     auto const f = Swizzle{3, 4, 3};

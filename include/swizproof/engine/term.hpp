@@ -182,7 +182,7 @@ class Terms {
   std::vector<Unknown> unknowns_;
   /// The place of a node in `known_`, or the one that it would get.
   [[nodiscard]] std::size_t place_of(Node const& node) const;
-  /// The node that is equal, which is added if there is none.
+  /// Returns the equal node in the graph; adds it if it is new.
   [[nodiscard]] std::uint32_t kept(Node const& node);
   void grow();
   std::vector<std::uint32_t>

@@ -25,7 +25,7 @@ struct Refuted {
   bool simplest = false;  ///< the first among small values; else some model of a solver
 };
 
-/// Nobody knows: time-out, memory limit, no solver; in words.
+/// Undecided, with the reason: time-out, memory limit, no solver.
 struct Unknown {
   std::string reason{};
 };

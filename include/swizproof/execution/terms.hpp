@@ -91,10 +91,10 @@ struct Execution {
   std::vector<std::uint32_t>
       lines{};            ///< by node: of the instruction that makes it first; later nodes have none
   std::string refused{};  ///< why nothing was executed; empty where it was
-  /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
+  /// Set by the warps: a value comes from a shuffle whose source lane is assumed, but not known, to execute it.
   bool assumes_sources = false;
-  std::uint64_t induction_steps = 0;  ///< of all warps so far
-  /// Nodes of Special::warp_x, .. of the dimensions of which a warp has a part, if a Warp stands for all; else 0.
+  std::uint64_t induction_steps = 0;  ///< sum over all warps so far
+  /// Nodes of Special::warp_x, .. for the dimensions that are divided among warps, if one Warp represents all; else 0.
   std::array<std::uint32_t, 3> warp_numbers{};
   bool wants_conditions = false;  ///< set before execute(): `conditions` are filled
   std::vector<std::uint32_t>

@@ -72,7 +72,7 @@ enum class FlowProxy : std::uint8_t {
   off
 };
 
-/// A launch of which blocks are executed.
+/// A launch; its blocks are executed.
 struct FlowLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};

@@ -31,8 +31,8 @@ using LaneOrder = std::array<std::uint8_t, warp_lanes>;
 /// Partners l^1 and l^2 (H4), as a set of the bits that they differ in.
 inline constexpr unsigned partners_1_and_2 = 3;
 
-/// How the lanes of an instruction are served. What differs between architectures stands here, as data; the cost model that reads it
-/// is one (bank.hpp).
+/// Rules by which the lanes of an instruction are served. The differences between architectures are this data; one cost model
+/// (bank.hpp) reads it.
 struct Phase {
   unsigned lanes = 0;         ///< served together (H3, H6); 0: the architecture has no such instruction
   unsigned merged_lanes = 0;  ///< the same if equal addresses merge (H4); 0: they never do

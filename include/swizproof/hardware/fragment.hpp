@@ -40,7 +40,7 @@ enum class FragmentFormula : std::uint8_t {
   b_k32_b8,
   b_k32_b4,
   b_k64_b4,
-  b_run_1,  ///< of sparse mma and of single bits: 1, 2, 4, .. elements along k in a register, four lanes beside each other
+  b_run_1,  ///< for sparse mma and single bits: 1, 2, 4, .. elements along k in a register, four adjacent lanes
   b_run_2,
   b_run_4,
   b_run_8,
@@ -109,7 +109,7 @@ struct Fragment {
     return a.formula == b.formula && a.threads == b.threads && a.values == b.values && a.bits == b.bits &&
            a.rows == b.rows && a.columns == b.columns;
   }
-  /// Bits of what PTX calls a register here: 64 for f64, else 32.
+  /// Bits of a register of this fragment in PTX: 64 for f64, else 32.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned register_bits() const {
     return bits == 64 ? 64 : 32;
   }
@@ -119,7 +119,7 @@ struct Fragment {
   }
 };
 
-/// The row and the column of what cell i of a lane of Tensor Memory holds, after tcgen05.cp or of scale factors. See tensor_memory.hpp.
+/// The row and the column of the element in cell i of a lane of Tensor Memory, after tcgen05.cp or of scale factors. See tensor_memory.hpp.
 template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> tensor_memory_cell(Fragment const& f,
                                                                                     W const& lane,

@@ -152,7 +152,7 @@ struct KernelFix {
       left_out{};  ///< PTX lines of those whose addresses are not known, of atomics, and without a cost model
 };
 
-/// An array with an access that is refuted for its cost, of which no fix is named, and why.
+/// An array without a fix although an access to it is refuted for its cost, and the reason.
 struct KernelUnfixed {
   std::string array{};
   std::string reason{};

@@ -35,9 +35,9 @@ namespace swizproof {
 /// offset of 0 vanishes.
 [[nodiscard]] Mapping with_layout(Mapping map, Layout layout);
 
-/// The least index, if it is below 0, at which a layout of several modes is asked by what stands behind it:
-/// -3 for `(4,2):(1,8) o -3 o 8:1`. Nothing is said there of CuTe's result, which takes % and / of a negative
-/// integer, and such a text is refused. Checked by ComposedAlgebra.WhatIsPrintedIsReadBack.
+/// The least index below 0 that the stages to its right give a layout of several modes: -3 for
+/// `(4,2):(1,8) o -3 o 8:1`; nothing if all are at least 0. CuTe takes % and / of a negative integer there, so its result
+/// is not modelled, and such a text is refused. Checked by ComposedAlgebra.WhatIsPrintedIsReadBack.
 [[nodiscard]] std::optional<std::int64_t> index_below_zero(Map const& map);
 
 /// i -> a(b(i)) as CuTe composes: layouts, swizzles and composed layouts.

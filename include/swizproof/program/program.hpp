@@ -169,16 +169,17 @@ struct LoweredInstruction {
 /// A function, lowered.
 struct Program {
   std::string name{};
-  std::string_view language = "PTX";   ///< or SASS: of which `line` is one, in messages
-  std::vector<std::uint8_t> widths{};  ///< of registers
+  std::string_view language = "PTX";  ///< language of the text that `line` refers to in messages: PTX or SASS
+  std::vector<std::uint8_t> widths{};  ///< widths of registers
   std::vector<Step> steps{};
   std::vector<Block> blocks{};  ///< the first is the entry
   std::vector<LoweredInstruction> instructions{};
   std::vector<MemoryAccess> accesses{};
   std::vector<SharedOperand> operands{};
   std::vector<Variable> symbols{};
-  std::vector<std::string> registers{};       ///< names of the first ones, for messages: `UR4`; PTX has none
-  std::vector<std::string> names{};           ///< of what is not modelled: `activemask.b32`, `%clock`
+  std::vector<std::string> registers{};  ///< names of the first ones, for messages: `UR4`; PTX has none
+  std::vector<std::string>
+      names{};  ///< operations and registers that are not modelled: `activemask.b32`, `%clock`
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;

@@ -81,7 +81,7 @@ struct Function {
   std::vector<Register> registers{};  ///< those of `returned` and `params` come first, in this order
   std::vector<std::string> labels{};
   std::vector<Instruction> body{};
-  std::vector<Call> calls{};                               ///< of what inlining made: see inline.hpp
+  std::vector<Call> calls{};                               ///< calls that inlining treated: see inline.hpp
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< names that inlining made
 };
 
@@ -92,7 +92,7 @@ struct Module {
   std::vector<Variable> variables{};
   std::vector<Function> functions{};
   std::vector<std::string> declared{};  ///< names of functions without a body
-  std::vector<std::string> files{};     ///< by the number of `.file`; empty where there is none
+  std::vector<std::string> files{};     ///< names by the number of `.file`; empty for an unused number
   std::vector<Location> locations{};
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
 };

@@ -91,7 +91,8 @@ struct Function {
   bool entry = false;
   std::uint32_t line = 0;
   std::vector<Instruction> body{};
-  std::unordered_map<std::string_view, std::uint32_t> labels{};  ///< index in `body` of what follows
+  std::unordered_map<std::string_view, std::uint32_t>
+      labels{};  ///< index in `body` of the instruction after a label
   LaunchFacts facts{};
 };
 
