@@ -213,8 +213,8 @@ std::size_t BoxSearch::rank_of(Shape const& shape) const {
   return rank;
 }
 
-/// Keeps boxes of a shape where they are fewer than those before, or as few and write less twice, or have fewer dimensions. From a
-/// unit on there are `run` of what the shape has `count` of.
+/// Keeps boxes of a shape if they are fewer than those before, or as few and write less twice, or have fewer dimensions. A box may
+/// start at unit u if run[u], the number of equal steps from there on, is at least `count`.
 void BoxSearch::consider(Shape const& shape, std::vector<std::uint32_t> const& run, std::uint32_t count) {
   if (rank_of(shape) > tma_most_dimensions) return;
   bool const own = shape.of_own_modes;

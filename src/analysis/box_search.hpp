@@ -61,8 +61,8 @@ class BoxSearch {
   /// The boxes' places from a base.
   [[nodiscard]] std::vector<TmaCopy> copies(BoxCover const& cover, std::uint64_t base) const;
 
-  /// The first element that a copy in lines as long as can be puts elsewhere; nothing if the tile has no lines of 16 bytes,
-  /// or if only the boxes' starts are in the way.
+  /// The first element that a copy in the longest possible lines writes elsewhere; nothing if the tile has no lines of 16 bytes,
+  /// or if only the boxes' starts are wrong.
   [[nodiscard]] std::optional<TmaWitness> witness() const;
 
  private:

@@ -153,7 +153,7 @@ class Checker {
 
   // ------------------------------------------------------------------ does every lane fit the tile?
 
-  /// Fault of lane l of a case, and the fault in words; no words if there is none.
+  /// Fault of lane l of a case, and its description, which is empty without a fault.
   [[nodiscard]] std::pair<Fault, std::string> fault(Case const& c, unsigned l,
                                                     LanePlace<W> const& place) const {
     std::span<W const> const values(c.values);
@@ -534,9 +534,9 @@ class Checker {
   CheckOptions const& options_;
   Instruction instruction_;
   bool knows_bases_ = true;
-  std::optional<std::uint64_t> base_{};     // the only one, where the pointer has an address
-  std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
-  std::uint64_t step_ = 1;                  // and of what the instruction takes
+  std::optional<std::uint64_t> base_{};     // the only base, if the pointer has an address
+  std::uint64_t asked_ = 1;                 // alignment of the bases in question
+  std::uint64_t step_ = 1;                  // least common multiple of it and the instruction's bytes
   std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost
   std::vector<Repeat> repeats_{};           // of the variables: cases that are one
 };

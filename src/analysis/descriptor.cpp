@@ -138,7 +138,7 @@ Bases reduced(Bases bases) {
   return bases;
 }
 
-/// The map's swizzle as one of bytes: its only function beside a layout; nothing where it is none or there are more.
+/// The map's swizzle as one of bytes, if the map has no other function than it and a layout; else nothing.
 std::optional<Swizzle> own_swizzle(Map const& map) {
   std::optional<Swizzle> own;
   bool other = false;
@@ -263,8 +263,8 @@ class DescriptorSearch {
     return {};
   }
 
-  /// Why there is none: of the ways with the tile's own swizzle, else of all, the one that reads most elements right, and the
-  /// first that it does not.
+  /// Explains a refutation by the way that reads most elements right, and its first wrong element. Ways with the tile's own
+  /// swizzle come first.
   void explain(DescriptorAnswer& answer, std::uint64_t residue) const {
     std::uint64_t const base = tile_origin + residue;
     std::vector<std::uint64_t> const stored = tile_.stored(base);
@@ -589,7 +589,7 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
     not_divided(stride_field.name, divided.stride_byte_offset, swizzles ? touching : 2 * atom);
   if (!swizzles || major == Major::mn) not_divided(leading_field.name, divided.leading_byte_offset, touching);
   if (!undivided.empty() && !overlapping(divided)) all.insert(all.end(), undivided.begin(), undivided.end());
-  // The mode may be another generation's number, or missing: 8 rows of which mode does the stride step over?
+  // The mode may be another generation's number, or missing: find the mode whose 8 rows the stride steps over.
   for (OperandMode const& other : operand_modes)
     if (major == Major::k && other.shape.swizzled && other.shape.k_lines == 8 && &other != &mode &&
         descriptor.stride_byte_offset == 8 * other.shape.row_bytes &&

@@ -432,7 +432,7 @@ class Space {
   std::vector<std::uint64_t> basis_{};
 };
 
-/// A vector, and of which vectors of a basis it is the sum.
+/// A vector, and the vectors of a basis whose sum it is.
 struct Combination {
   std::uint64_t vector = 0, of = 0;
   Combination& operator^=(Combination const& other) {

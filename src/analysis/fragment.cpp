@@ -192,7 +192,7 @@ class Pairing {
   std::vector<bool> taken_;
 };
 
-/// Allowed changes, besides the values' order within a thread.
+/// Allowed changes, in addition to another order of the values within a thread.
 struct Freedom {
   bool values, k, other;
 };

@@ -162,7 +162,7 @@ Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
           Engine::exhaustive};
 }
 
-/// True if a table, of which one_to_one_of() is known, holds 0..size-1.
+/// True if a table holds 0..size-1; `one_to_one` is the result of one_to_one_of().
 Fact onto_of(std::vector<std::uint64_t> const& values, Fact const& one_to_one) {
   if (!std::holds_alternative<Proved>(one_to_one.outcome)) return one_to_one;
   for (std::size_t i = 0; i < values.size(); ++i)

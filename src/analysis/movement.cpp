@@ -66,7 +66,7 @@ std::string memory_text(NamedFragment const& operand, bool columns_contiguous, b
                      assumed ? fmt::format(" (assumed; else --contiguous {})", across) : "");
 }
 
-/// Values that the hard-coded order of registers gives the operand; empty where there is none.
+/// Values that the hard-coded order of registers gives the operand; empty without such an order.
 std::vector<unsigned> order_of(MovementAnswer const& r, std::vector<unsigned> const& registers) {
   if (registers.empty()) return {};
   FragmentSide const& wanted = r.movement.wanted;

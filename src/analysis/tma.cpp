@@ -85,7 +85,7 @@ void read_elements(Map const& map, Tile& tile, std::uint64_t base) {
   }
 }
 
-/// Two elements of which one begins where the other does.
+/// Two elements that begin at the same address.
 std::optional<TmaWitness> shared_place(Tile const& tile) {
   std::unordered_map<std::uint64_t, std::uint64_t> first;
   for (std::uint64_t i = 0; i < tile.addresses.size(); ++i)
@@ -95,8 +95,8 @@ std::optional<TmaWitness> shared_place(Tile const& tile) {
   return std::nullopt;
 }
 
-/// Result of each mode: the best of those that write the tile, the fewest boxes first; and the search that tells best why the
-/// others do not.
+/// Result of each mode: the best of those that write the tile, the fewest boxes first; and the search whose failure explains best why
+/// the others do not.
 struct AllModes {
   std::vector<BoxSearch> searches{};
   std::vector<std::size_t> writing{};  ///< places in `searches`
@@ -169,7 +169,7 @@ std::uint64_t common_period(TmaMode mode, std::uint64_t period) {
 
 /// Finds the bases from which the copies write the tile. They do from `known`, where `tile` was read; each box starts at a
 /// multiple of 128 bytes from there, so only bases that lie multiples of 128 apart will do, and one period of both swizzles
-/// tells of all. `period` is the tile's.
+/// decides for all. `period` is the tile's.
 void find_bases(Map const& map, Tile const& tile, std::uint64_t period, std::uint64_t known, TmaPlan& plan) {
   Swizzle const sigma = swizzle_of(plan.mode);
   plan.period = common_period(plan.mode, period);
@@ -484,7 +484,7 @@ TmaCopies enumerate_copies(Map const& map, TmaQuestion const& question, TriedBas
   return try_other_bases(std::move(found), map, question, tile, *period.value);
 }
 
-/// The first multiple of `align` from which a plan's copies do not write the tile; nothing where there is none.
+/// The first multiple of `align` from which a plan's copies do not write the tile; nothing if they write it from all.
 std::optional<std::uint64_t> missing_base(TmaPlan const& plan, std::uint64_t align) {
   for (std::uint64_t i = 0; i < plan.period; ++i) {
     std::uint64_t const residue = i * align % plan.period;

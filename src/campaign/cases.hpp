@@ -65,7 +65,7 @@ struct BoxCopy {
   [[nodiscard]] constexpr unsigned line_bytes() const { return 2 * box[0]; }
 };
 
-/// The units of campaign `tma`: 324, the last eight of which are refused.
+/// The units of campaign `tma`: 324; the last eight are refused.
 [[nodiscard]] inline std::vector<BoxCopy> box_copies() {
   std::vector<BoxCopy> cases;
   for (bool const store : {false, true})

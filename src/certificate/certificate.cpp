@@ -308,8 +308,8 @@ Result ask_part(Rechecked& r, Role role, std::string const& text, Scratch const&
   return (answer == "sat") == sat ? Result::agrees : Result::disagrees;
 }
 
-/// Asks a solver about a file. A claim is asked in parts, made of its questions like the file itself, which was compared;
-/// it agrees if every part does.
+/// Runs a solver on a file. A claim is split into parts, made of its questions like the file itself, which was compared;
+/// the solver agrees if it agrees on every part.
 void ask_solver(Rechecked& r, Role role, Claim const& claim, std::string const& path, Scratch const& scratch,
                 Solvers const& solvers, Limits const& limits) {
   Texts const texts(claim);

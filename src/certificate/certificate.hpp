@@ -69,8 +69,8 @@ struct Recheck {
   std::vector<Rechecked> files{};
 };
 
-/// Solvers of scripts: "cvc5", "bitwuzla" or "boolector", or where such a program is. Each certificate is asked about
-/// once; neither shares code with Z3 or with this program.
+/// Solvers of scripts: "cvc5", "bitwuzla" or "boolector", or the path of such a program. Each certificate is checked by one of
+/// them; neither shares code with Z3 or with this program.
 struct Solvers {
   std::string
       of_bits{};  ///< about claims that mask, exclusive-or, and shift by a variable: cvc5 is faster there

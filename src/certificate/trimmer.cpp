@@ -47,7 +47,7 @@ class Propagator {
       refute(propagate());
     }
   }
-  /// Forgets a clause; it may still be a reason. False if there is none such.
+  /// Forgets a clause; it may still be a reason. Returns false if the clause is not known.
   bool remove(Clause const& clause) {
     auto [at, end] = known_.equal_range(hash(clause));
     for (; at != end; ++at) {

@@ -17,7 +17,7 @@ struct Candidate {
   std::vector<std::uint64_t> numbers{};
 };
 
-/// Proved; or candidates, of which one at least must replay; or Unknown.
+/// Proved; or candidates, at least one of them to be confirmed by replay; or Unknown.
 using Finding = std::variant<Unknown, Proved, std::vector<Candidate>>;
 
 /// Nothing if there are more than 2^bits cases; Unknown after `seconds`. exhaustive.cpp

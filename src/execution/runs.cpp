@@ -21,13 +21,13 @@ constexpr unsigned most_runs = 400;
 constexpr unsigned most_quiet = 64;  ///< in a row that came to no new block and saw no higher cost
 constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
 constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
-constexpr unsigned most_turned_runs = 150;            ///< runs that a branch waited for, beside the others
+constexpr unsigned most_turned_runs = 150;            ///< additional runs, which a branch waited for
 constexpr std::uint64_t most_turned_steps = 200'000;
 constexpr std::uint64_t most_again_steps = 400'000;
 constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
 constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
-/// Lanes that execute an access, and those of which it is not known.
+/// Lanes that execute an access, and lanes that may.
 struct Part {
   std::uint32_t lanes = 0, open = 0;
 };
@@ -161,7 +161,7 @@ Seen Runs::again(std::uint32_t access, Numbers const& numbers,
   return std::exchange(seen_[access], so_far);
 }
 
-/// Finds the pointers that the program compares with 0, each of which is 0 in some runs.
+/// Finds the pointers that the program compares with 0. Each is 0 in some runs.
 void Runs::find_optional() {
   using Symbols = std::map<std::uint64_t, std::uint32_t>;  // of a register
   Symbols addresses, pointers;
@@ -184,7 +184,7 @@ void Runs::find_optional() {
 void Runs::run(unsigned warp, Inputs inputs) {
   if (needed_.empty()) needed_ = needed_bits(program_, flow_);
   registers_.resize(program_.widths.size());
-  // A register of which no bit is needed is not computed, and its value does not matter.
+  // A register without needed bits is not computed, and its value does not matter.
   for (std::size_t r = 0; r < registers_.size(); ++r) {
     Word& w = registers_[r];
     w.open = needed_[r] != 0 ? ~0U : 0U;
@@ -238,8 +238,8 @@ void Runs::run(unsigned warp, Inputs inputs) {
   if (is_new) news_.push_back(std::move(inputs)), quiet_ = 0;
 }
 
-/// Registers that are written between a branch and the block at which its sides meet again: open for a lane of which the side is
-/// not known. It comes to that block if it comes to an end.
+/// Registers that are written between a branch and the block at which its sides meet again: open for a lane whose side is not
+/// known. A lane that ends reaches that block.
 std::vector<std::uint32_t> const& Runs::written_after(std::uint32_t branch) {
   auto const [at, fresh] = written_.try_emplace(branch);
   if (!fresh) return at->second;

@@ -35,7 +35,7 @@ struct AccessRun {
   std::string fault{};  ///< what the lane does; empty: none has a fault
   unsigned lane = 0;
   bool outside = false;
-  std::uint32_t open = 0;  ///< lanes of which it is not known whether they take part, or with which address
+  std::uint32_t open = 0;  ///< lanes whose address, or whether they take part, is not known
 };
 /// Values with which an execution has a fault; of several those that are the smallest Numbers.
 struct SeenFault {

@@ -35,7 +35,7 @@ struct FlowConflict {
 /// explains it may follow. What is executed behind a fault is still one real order of the warps.
 class Faults {
  public:
-  /// Keeps a fault if it tells more than the one before; throws a race of two warps.
+  /// Keeps a fault if it explains more than the one before; throws a race of two warps.
   void add(FlowConflict conflict);
   /// True if a fault of this kind would be kept.
   [[nodiscard]] bool would_keep(FlowFaultKind kind, bool two_warps) const;

@@ -60,9 +60,9 @@ class Mbarriers {
     unsigned thread = 0;
     std::uint32_t clock = 0;
     FlowTouch touch{};
-    std::uint32_t fence = 0;  ///< its first fence.mbarrier_init behind; 0: none
+    std::uint32_t fence = 0;  ///< clock of the first fence.mbarrier_init behind it; 0: none
   };
-  /// fence.mbarrier_init: of what this thread has initialised.
+  /// Executes fence.mbarrier_init for the mbarriers that this thread has initialised.
   void fence(unsigned thread, Clocks& clocks);
   /// True if fence.mbarrier_init is between the initialisation and what a thread does now: an arrival at the barrier of the cluster
   /// behind this fence releases it, also a relaxed one. Where mbarriers have relaxed operations, only what is ordered counts.

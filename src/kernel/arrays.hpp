@@ -59,7 +59,7 @@ class Arrays {
   /// The variables with an access that is refuted for its cost that `fixes` and `vectors` are not of. Checked by KernelFixes.SayWhyThereIsNone.
   [[nodiscard]] std::vector<KernelUnfixed> unfixed(std::vector<KernelFix> const& fixes,
                                                    std::vector<KernelVector> const& vectors) const;
-  /// Vectors that are cheaper than their accesses, one of which is refuted for its cost.
+  /// Vectors that are cheaper than their accesses, if an access among them is refuted for its cost.
   [[nodiscard]] std::vector<KernelVector> vectors(Architecture const& arch) const;
 
  private:

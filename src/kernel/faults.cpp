@@ -181,7 +181,7 @@ class FaultCheck {
     return can != 0;
   }
 
-  /// Checks the lanes of one iteration, of which `run` surely execute it and `can` may.
+  /// Checks the lanes of one iteration: those in `run` surely execute it, those in `can` may.
   void check_lanes(LaneStarts const& at, std::vector<Assumption> const& assumptions, std::uint32_t run,
                    std::uint32_t can) {
     auto const& m = now_.memory;

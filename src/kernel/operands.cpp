@@ -54,7 +54,7 @@ KernelOperand described(ptx::Module const& module, program::Program const& progr
   return out;
 }
 
-/// Swizzle pattern that a start lies in: `bytes` of it, of which `row` bytes are its first row.
+/// Swizzle pattern that a start lies in: its size in bytes, and the bytes of its first row.
 struct Pattern {
   std::uint64_t bytes = 0;  ///< 0: none
   std::uint64_t row = 0;
@@ -141,7 +141,7 @@ class OperandDecision {
   /// Findings of all cases.
   struct Found {
     std::size_t cases = 0;
-    unsigned doubts = 0;  ///< cases that are wrong, of which no execution was found
+    unsigned doubts = 0;  ///< wrong cases without an execution that shows them
     bool any = false, refuted = false, measured = true;
     std::string unknown{}, reason{};
     std::uint64_t guaranteed = ~std::uint64_t{0};

@@ -340,7 +340,7 @@ class RaceSearch {
     return std::holds_alternative<Proved>(answer);
   }
 
-  /// The first branch that may let threads pass different barriers; nothing if there is none.
+  /// The first branch that may let threads pass different barriers; nothing if no branch may.
   std::optional<std::uint32_t> divergent(std::vector<BarrierAt> const& barriers, RacePair::Warps warps) {
     Deciding const deciding = deciding_branches(program_, flow_, barriers);
     std::vector<bool> const closed = loops_with(flow_, barriers);

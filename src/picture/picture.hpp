@@ -124,7 +124,7 @@ class Shots {
 
   [[nodiscard]] Placement const& placement() const { return given_; }
   [[nodiscard]] std::vector<Variable> const& variables() const { return given_.variables(); }
-  /// Fixes a variable. Throws InputError if there is none of this name or it has no such value.
+  /// Fixes a variable. Throws InputError if no variable has this name or it has no such value.
   void set(std::string_view name, std::uint64_t value);
   /// Assignments that are left; at most 2^63.
   [[nodiscard]] std::uint64_t count() const;
@@ -145,13 +145,12 @@ class Shots {
 /// One half of the picture: the phase's lanes under one address function.
 struct Side {
   std::string name{};                              ///< "no swizzle", "Sw<3,4,3> on bytes"
-  std::vector<std::int64_t> Tile::*bit_address{};  ///< of elements
-  std::int64_t LaneSpot::*byte_address{};          ///< of lanes
-  Cost<std::uint32_t> cost{};                      ///< of the whole instruction
-  /// By bank, the words that the phase wants of it: distinct, but for cp.async one for each lane (H7).
+  std::vector<std::int64_t> Tile::*bit_address{};  ///< addresses of elements in bits
+  std::int64_t LaneSpot::*byte_address{};          ///< address of a lane in bytes
+  Cost<std::uint32_t> cost{};                      ///< cost of the whole instruction
+  /// Words of each bank that the phase accesses: distinct, but for cp.async one for each lane (H7).
   std::vector<std::vector<std::int64_t>> words{};
-  std::vector<std::vector<std::uint32_t>>
-      lanes{};                  ///< by bank and word, the lanes (bits) that it serves there
+  std::vector<std::vector<std::uint32_t>> lanes{};  ///< lanes (bits) that the phase serves, by bank and word
   std::uint32_t colliding = 0;  ///< lanes (bits) that meet another word of the phase in one of their banks
   std::uint32_t split = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
 };
@@ -244,8 +243,8 @@ struct Window {
 [[nodiscard]] std::string html(Mapping const& map, Tile const& tile, std::span<Access const> accesses,
                                Architecture const& arch);
 
-/// A page for browsers of what `explain --json` says, with the figure of a line's worst execution, by svg(), as its member
-/// "picture", and what the bank model rests on as "arch_text".
+/// A page for browsers of the document of `explain --json`, with the figure of a line's worst execution, by svg(), as its member
+/// "picture", and the basis of the bank model as "arch_text".
 [[nodiscard]] std::string trace_page(nlohmann::ordered_json const& report);
 
 /// The same data for machines.

@@ -47,7 +47,7 @@ class Style {
   return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// {"message", "input", "at", "length", "hint"}; `at` is the caret's place in `input`, both are null where there is none.
+/// {"message", "input", "at", "length", "hint"}; `at` is the caret's position in `input`; both are null without an input.
 [[nodiscard]] nlohmann::ordered_json to_json(InputError const& error);
 
 /// The message of wrong input: what, the line, a caret under the place, a hint.

@@ -1,4 +1,4 @@
-// SARIF 2.1.0: findings as code hosts and editors show them beside the source.
+// SARIF 2.1.0: findings that code hosts and editors show next to the source.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -277,7 +277,7 @@ class Reader {
     return at->second;
   }
 
-  /// File "a.cu", line 3 [inlined at "b.cu", line 7]. Lines of what was inlined come one after another, the innermost first.
+  /// Reads `File "a.cu", line 3 [inlined at "b.cu", line 7]`. Lines of inlined code follow one another, the innermost first.
   void read_location(std::string_view s) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> chain;
     bool more = false;

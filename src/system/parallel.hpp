@@ -21,8 +21,8 @@
 
 namespace swizproof {
 
-/// The memory that this process may have, in MiB: the machine's, its control group's or what its own limit of address space
-/// leaves beside what is mapped, whichever is least.
+/// The memory that this process may have, in MiB: the least of the machine's, its control group's, and its limit of address
+/// space less the mapped memory.
 [[nodiscard]] inline std::uint64_t memory_megabytes() {
   auto least = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));

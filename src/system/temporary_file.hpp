@@ -92,7 +92,7 @@ inline void end_at_once_by_signals() {
 /// its owner goes, or a signal ends the program.
 class TemporaryFile {
  public:
-  /// Throws std::system_error where no file can be made. `ending` such as ".smt2" tells other programs what is in it.
+  /// Throws std::system_error if no file can be made. `ending` such as ".smt2" shows other programs the kind of the file.
   explicit TemporaryFile(std::string const& folder, std::string_view ending = {}) {
     static std::atomic<unsigned> next = 0;
     do {
@@ -113,8 +113,8 @@ class TemporaryFile {
   [[nodiscard]] std::string const& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  /// Gives the file the name `path`, in place of what has it, in one step; then it is no longer temporary. False, with
-  /// errno, if that cannot be done.
+  /// Gives the file the name `path` in one step, replacing a file of this name; then it is no longer temporary. False, with
+  /// errno, if that fails.
   [[nodiscard]] bool become(std::string const& path) {
     if (rename(path_.c_str(), path.c_str()) != 0) return false;
     path_.clear();

@@ -1,5 +1,5 @@
-// A record of a campaign beside the model and beside what the campaign asks (campaign/cases.hpp): the part that all
-// campaigns share. A file of this folder has what one of them must say.
+// A record of a campaign compared with the model and with the campaign's cases (campaign/cases.hpp): the part that all
+// campaigns share. Each other file of this folder checks the records of one campaign.
 #pragma once
 
 #include "campaign/cases.hpp"
@@ -50,7 +50,7 @@ struct Recomputation {
 /// is inactive.
 [[nodiscard]] WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction const& instruction);
 
-/// Rows of what a unit is, in any order: each kept unit of the share once, and no other. `about` names a row's unit, `check`
+/// Checks rows in any order: each kept unit of the share has one row, and there are no others. `about` names a row's unit, `check`
 /// compares the row with it.
 template <class Unit, class Check>
 void check_kept(Recomputation& r, Json const& rows, std::map<std::string, Unit const*> const& kept,

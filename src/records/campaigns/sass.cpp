@@ -222,7 +222,7 @@ class SassBlock {
     return {value.value_or(0), value.has_value()};
   }
 
-  /// A parameter's place in the constant bank, of which its name is c[0x0][0x210]; shared memory begins at 0.
+  /// A parameter's offset in the constant bank, from its name such as c[0x0][0x210]; shared memory begins at 0.
   [[nodiscard]] Word symbol(std::uint32_t which) const {
     std::string const& name = k_.program.symbols[which].name;
     std::uint64_t at = 0;
