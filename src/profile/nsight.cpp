@@ -30,7 +30,7 @@ class Rows {
  public:
   explicit Rows(std::string_view text) {
     if (csv_init(&parser_, CSV_STRICT_FINI) != 0) throw std::bad_alloc();
-    // Line by line, so that each row knows its place; a quoted field may go on over several.
+    // Line by line, so that each row has its line number; a quoted field may span several lines.
     std::size_t line = 0;
     bool open = false;
     while (!text.empty()) {
@@ -120,7 +120,7 @@ class Reader {
       refuse(error.message, row.line, error.hint);
     }
   }
-  /// A column that stands once; nothing where there is none.
+  /// A column that occurs once; nothing if it does not occur.
   [[nodiscard]] std::size_t one(std::span<std::string_view const> names) const {
     std::size_t const at = column(header_, names);
     if (at != absent && std::count(header_.fields.begin(), header_.fields.end(), header_.fields[at]) > 1)
@@ -237,7 +237,7 @@ class Reader {
       if (m.instruction) out_.measurements.push_back(m);
     } else if (m.wavefronts != 0 ||
                (m.instruction && m.executed != 0 && (!is_predicated(m.where) || m.ideal.value_or(0) != 0))) {
-      out_.measurements.push_back(m);  // no execution of what nothing switches off costs 0
+      out_.measurements.push_back(m);  // an execution without a predicate costs at least 1
     } else {
       out_.never_ran += shared ? 1 : 0;  // as the padding @!PT LDS RZ, [RZ]
     }

@@ -44,7 +44,7 @@ struct ProvedAccess {
   std::string why_not{};  ///< "refuted: 32 wavefronts, 1 allowed"; not empty: nothing is proved of it
 };
 
-/// The accesses of the obligations, and in words those of which nothing is proved.
+/// The accesses of the obligations, and in words those without a proof.
 struct ProvedAccesses {
   std::vector<ProvedAccess> proved{};   ///< those with a `why_not` too
   std::vector<std::string> left_out{};  ///< "A tile: ldmatrix.x4: time-out"

@@ -1,4 +1,4 @@
-// Lane addresses as JSON lines: what `predict` is asked.
+// Lane addresses as JSON lines: the input of `predict`.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

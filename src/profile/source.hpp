@@ -1,5 +1,5 @@
 // The sources that a trace names, as far as they can be read on this machine. A trace is often read on another machine than
-// it was recorded on, and says nothing of what a file contained: what is shown is what stands there today.
+// it was recorded on, and does not hold the files' contents: their present contents are shown.
 #pragma once
 
 #include <cstdint>

@@ -243,7 +243,7 @@ void read_head(Trace& trace, Json const& json) {
   head.finish();
 }
 
-/// Reads a trace line by line, and knows where it is.
+/// Reads a trace line by line, and counts the lines for its messages.
 class TraceReader {
  public:
   TraceReader(std::string const& name, std::string_view text) : rest_(text) { trace_.name = name; }
@@ -309,7 +309,7 @@ class TraceReader {
     for (auto const& [kernel, opcodes] : unseen.items()) {
       bool const known = std::any_of(trace_.instructions.begin(), trace_.instructions.end(),
                                      [&name = kernel](auto const& i) { return i.kernel == name; });
-      if (!known) malformed("'unseen' names '" + kernel.substr(0, 60) + "', of which there is no line");
+      if (!known) malformed("'unseen' names '" + kernel.substr(0, 60) + "', but no line is of this kernel");
       trace_.unseen[kernel] = texts_of(opcodes, "unseen");
     }
   }
@@ -320,7 +320,7 @@ class TraceReader {
                 digest_.text() + "\": the file was changed");
     trace_.digest = true;
   }
-  /// Two functions of one name may have two equal lines; whether they are that, only the digest tells.
+  /// Refuses equal lines without a digest: two functions of one name may have two equal lines, but so may an altered trace.
   void refuse_doubled() const {
     if (doubled_ != 0)
       malformed(

@@ -46,7 +46,7 @@ struct TracedInstruction {
   unsigned source_line = 0;
   std::string
       op{};  ///< "ld.shared.b32"; or what is counted and named alone: "atom.shared.b32", "wgmma", "cp.async.bulk"
-  std::optional<Instruction> instruction{};  ///< of which the cost model speaks; none where it does not
+  std::optional<Instruction> instruction{};  ///< instruction, if it has a cost model
 
   std::uint64_t executed = 0;                    ///< by warps
   std::uint64_t wavefronts = 0;                  ///< in sum; 0 where there is no cost model
@@ -100,7 +100,7 @@ struct Trace {
 [[nodiscard]] bool is_trace(std::string_view text);
 
 /// Reads a trace. Throws InputError with the line where it is truncated, a number contradicts another or the cost model, a key is
-/// missing, given twice or unknown, or where the digest is another; without a digest, where a line stands there twice.
+/// missing, given twice or unknown, or the digest is wrong; without a digest, also where a line is there twice.
 [[nodiscard]] Trace read_trace(std::string const& name, std::string_view text);
 
 }  // namespace swizproof

@@ -60,7 +60,7 @@ struct NearestInstance {
   std::optional<std::int64_t> proved{}, asked{};
 };
 
-/// An instruction of the trace beside what is proved.
+/// An instruction of the trace compared with the proofs.
 struct ConformingInstruction {
   TracedInstruction const* traced = nullptr;
   Conformance conformance = Conformance::not_modelled;
@@ -73,12 +73,12 @@ struct ConformingInstruction {
   bool searched = true;  ///< `nearest` was searched to the end
 };
 
-/// A whole trace beside what is proved. It points into both.
+/// A whole trace compared with the proofs. It points into both.
 struct ConformanceReport {
   std::vector<ConformingInstruction> instructions{};
   std::vector<ProvedAccess const*> never_traced{};  ///< no traced instruction is of their kernel and kind
-  std::uint64_t dropped = 0;                        ///< executions of which the trace knows nothing
-  std::vector<std::string> failures{};              ///< of the tracer: it may lack whole kernels
+  std::uint64_t dropped = 0;                        ///< executions that the trace does not have
+  std::vector<std::string> failures{};  ///< failures of the tracer: the trace may lack whole kernels
 
   [[nodiscard]] std::size_t count(Conformance which) const;
 };

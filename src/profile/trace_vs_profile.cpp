@@ -58,7 +58,7 @@ constexpr std::string_view
         "the tables of this kernel are not as many equal copies as launches were traced: other "
         "launches, or an altered copy";
 
-/// Returns whether as many executions were counted as the trace has, or more of what may be switched off. `sass` is the profile's: the
+/// Returns whether as many executions were counted as the trace has, or more if a predicate may switch them off. `sass` is the profile's: the
 /// trace may have none.
 bool as_often(CountedLine const& line, std::string_view sass) {
   std::uint64_t const traced = line.traced->executed;

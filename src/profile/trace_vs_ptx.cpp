@@ -448,7 +448,7 @@ class Comparer {
     return first;
   }
 
-  /// The instruction on a tensor map in shared memory of which ptxas may have made this one; nothing if there is none on its line.
+  /// The instruction on a tensor map in shared memory that ptxas may have compiled to this one; nothing if its line has none.
   [[nodiscard]] KernelAccess const* tensor_map() const {
     Operation const operation = out_.traced->instruction->operation;
     if (operation != Operation::ld_shared && operation != Operation::st_shared) return nullptr;

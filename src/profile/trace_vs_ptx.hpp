@@ -63,7 +63,7 @@ struct CompiledInstruction {
   std::optional<DifferingLane> nearest{};  ///< it differs; nothing if no case has a lane like it
 };
 
-/// Accesses of the PTX of which no instruction of a dump is one alone: this one may be all of them, and is as proved for another access.
+/// Accesses of the PTX without an instruction of their own in a dump: `into` may be all of them, and is as proved for another access.
 struct PossibleMerge {
   TracedInstruction const* into = nullptr;
   std::vector<std::uint32_t> ptx_lines{};
@@ -85,9 +85,8 @@ struct CompiledOptions {
 
 /// A whole trace compared with PTX. It points into the trace.
 struct CompiledReport {
-  std::set<std::string>
-      assumed{};             ///< what the answers rest on beside the code: KernelReport::assumed of both
-  std::string code = "PTX";  ///< that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
+  std::set<std::string> assumed{};  ///< assumptions of the answers: KernelReport::assumed of both
+  std::string code = "PTX";         ///< code that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
   std::vector<CompiledInstruction> instructions{};
   std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be
   std::vector<PossibleMerge> merges{};  ///< of a dump: their accesses are not counted above

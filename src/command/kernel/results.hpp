@@ -55,7 +55,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
            Style const& style);
 /// Kernels that need a shape of their block, and files that were not read, in lines; or nothing.
 [[nodiscard]] std::string left_out(Results const& results);
-/// `not decided beside the cost: bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
+/// `not decided (?): bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
 [[nodiscard]] std::string open_faults(std::vector<Result> const& results);
 
 /// A page as `explain` writes it.

@@ -422,7 +422,7 @@ std::string open_faults(std::vector<Result> const& results) {
   if (bounds != 0) text = fmt::format("bounds of {}", bounds);
   if (aligned != 0) text += fmt::format("{}alignment of {}", text.empty() ? "" : ", ", aligned);
   if (text.empty()) return text;
-  text = fmt::format("not decided beside the cost (?): {}\n", text);
+  text = fmt::format("not decided (?): {}\n", text);
   for (auto const& [reason, count] : reasons)
     text += fmt::format("  bounds of {}: {}\n", count, printable(reason));
   return text;

@@ -91,7 +91,7 @@ std::string steps_in_words(std::vector<std::int64_t> const& numbers) {
   return fmt::format("number i at {} bytes; in the descriptor a 16th of it", text);
 }
 
-/// The first step; null where there is none.
+/// The first step; null without one.
 Json step_json(std::vector<std::int64_t> const& numbers) {
   return numbers.size() > 1 ? Json(numbers[1]) : Json(nullptr);
 }
@@ -181,7 +181,7 @@ struct TileResult {
   Mapping map;
   DescriptorQuestion question;
   DescriptorAnswer found;
-  std::optional<std::uint64_t> number{};  ///< hard-coded, which is asked about
+  std::optional<std::uint64_t> number{};  ///< hard-coded descriptor to check
 };
 
 Json to_json(TileResult const& result) {
@@ -491,7 +491,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       throw InputError::whole("a descriptor alone can be read; an obligation needs the tile that it reads",
                               options.layout.text, "swizproof descriptor LAYOUT --emit toml");
     if (options.number)
-      throw InputError::whole("--number is asked about a tile, and this is a number", options.layout.text,
+      throw InputError::whole("--number checks a tile, and this is a number", options.layout.text,
                               "swizproof descriptor LAYOUT --number 0x...");
     NumberResult const result = compute_number(common, options);
     if (common.json)

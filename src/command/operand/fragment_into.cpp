@@ -259,7 +259,7 @@ void print_split(MovementAnswer const& r) {
         names[0], names[1], split.apart, split.apart == 1 ? "" : "s", elements[0], elements[1]);
 }
 
-/// The least multiple of `step` by which a table goes on as it began; its size if there is none.
+/// The least multiple of `step` with which a table repeats; at most its size.
 std::size_t period_of(std::vector<unsigned> const& table, std::size_t step) {
   for (std::size_t period = step; period < table.size(); period += step) {
     bool goes_on = table.size() % period == 0;
@@ -369,7 +369,7 @@ void print_text(MovementAnswer const& r, Style const& style) {
       r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
                                                       : "the operand's registers hold other elements"
       : r.found.answer.proved()
-          ? stores(r) ? "every element is stored in its place" : "every register holds what the operand wants"
+          ? stores(r) ? "every element is stored in its place" : "every register holds the right elements"
           : "not known";
   fmt::print("  {}  {}{}\n", style.outcome(r.outcome()), says, style.aside(names_of(r.found.answer.engines)));
   if (style.brief())

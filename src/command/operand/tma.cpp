@@ -38,10 +38,10 @@ struct TmaResult {
   Mapping map{};
   Architecture const* arch = nullptr;
   Support support = Support::measured;
-  std::string element{};                         ///< its name; empty where only its size is known
-  std::vector<TmaDataType const*> data_types{};  ///< of which the first is taken
+  std::string element{};  ///< name of the element type; empty if only its size is known
+  std::vector<TmaDataType const*> data_types{};  ///< possible types; the first is used
   TmaCopies found{};
-  std::string hint{};  ///< what would make it possible
+  std::string hint{};  ///< change that would make it possible
 
   [[nodiscard]] std::size_t rank() const { return found.plans.front().box.size(); }
 };
@@ -257,7 +257,7 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
 
 // ----------------------------------------------------------------------------------------- results
 
-/// `384 modulo 1024`, `one of 512, 640 modulo 1024`: the bases beside the multiples.
+/// `384 modulo 1024`, `one of 512, 640 modulo 1024`: the good bases that are no multiples of the alignment.
 std::string residues(TmaPlan const& plan) {
   std::size_t const count = std::min(plan.also.size(), shown_copies);
   std::string text = fmt::format(
@@ -280,7 +280,7 @@ std::string domain_of_refutation(TmaResult const& result) {
   return unit == 1 ? "every base" : fmt::format("every base that is a multiple of {}", unit);
 }
 
-/// The boxes of which none do, in words.
+/// The boxes that were tried in vain, in words.
 std::string searched(TmaResult const& result) {
   std::vector<std::string_view> modes;
   for (TmaMode const mode : tma_modes_of(*result.arch)) modes.push_back(name(mode));

@@ -1,4 +1,4 @@
-// Traces beside obligations: what `crosscheck` says of them.
+// Traces compared with obligations: the output of `crosscheck`.
 #pragma once
 
 #include "profile/trace_vs_obligations.hpp"
@@ -18,7 +18,7 @@ struct Traces {
   std::vector<ConformanceReport> reports{};  ///< one for each trace
 
   [[nodiscard]] std::size_t count(Conformance which) const;
-  /// Instructions of which something is said.
+  /// Number of instructions with an answer.
   [[nodiscard]] std::size_t said() const {
     return count(Conformance::as_proved) + count(Conformance::as_expected) + count(Conformance::differs);
   }

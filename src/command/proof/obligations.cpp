@@ -104,7 +104,7 @@ std::vector<Obligation> read_all(Common const& common, ProveOptions const& optio
   return broken;
 }
 
-/// The report of an obligation that asks what an earlier one asked: that one's, which took the time.
+/// The report of an obligation with the same question as an earlier one: the earlier report, with no time of its own.
 ObligationReport again(Obligation const& obligation, ObligationReport const& earlier, Limits const& limits) {
   if (earlier.error) return decide(obligation, limits);  // it names the entry
   ObligationReport report = earlier;

@@ -57,7 +57,7 @@ Tally count(std::vector<Rechecked> const& files) {
     t.scripts += agrees && !proof ? 1 : 0;
     if (agrees && !proof) ++t.of_solver[r.solver];
     t.proofs += agrees && proof ? 1 : 0;
-    t.immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // the empty clause alone is learned
+    t.immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // only the empty clause is learned
     t.made += agrees && r.made ? 1 : 0;
     t.lemmas += r.lemmas;
     t.unknown += r.result == Rechecked::Result::unknown ? 1 : 0;

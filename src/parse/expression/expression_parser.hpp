@@ -21,7 +21,7 @@ struct NamedExpression {
 /// Precedence climbing over C's binary operators.
 class ExpressionParser {
  public:
-  /// `named` is known beside the variables, which come first.
+  /// `named` are further known names; the variables come first.
   ExpressionParser(Scanner& in, std::span<std::string const> variables,
                    std::span<NamedExpression const> named = {})
       : in_(in), variables_(variables), named_(named.begin(), named.end()) {}
@@ -156,7 +156,7 @@ class ExpressionParser {
     if (divisor.least == 0) in_.fail("division by zero", at);
     if (divisor.least < 0) in_.fail("the divisor is negative", operand, in_.at() - operand);
   }
-  /// The value of what was read last, where it holds no variable.
+  /// The value of the expression that was read last. Precondition: it holds no variable.
   template <class W>
   W value_with_zeros() const {
     std::vector<W> const zeros(variables_.size(), 0);

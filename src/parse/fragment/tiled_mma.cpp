@@ -376,8 +376,8 @@ void refuse_tiled_mma(Scanner& in) {
   if (looks_like_tiled_mma(in.rest()))
     in.fail("a TiledMMA computes on registers: it lays out no shared memory and accesses none", in.at(),
             in.peek_name().size(),
-            "'swizproof fragment' tells which register holds what; the TiledCopy made of it says what each "
-            "lane accesses");
+            "'swizproof fragment' shows which register holds which element; the TiledCopy made from it shows "
+            "what each lane accesses");
 }
 
 }  // namespace swizproof

@@ -1,4 +1,4 @@
-// Shapes, strides, layouts and tilers: the parts of which every LAYOUT is made.
+// Shapes, strides, layouts and tilers: the parts of every LAYOUT.
 #pragma once
 
 #include "parse/text/scanner.hpp"

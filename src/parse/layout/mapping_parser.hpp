@@ -13,7 +13,7 @@
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   declaration.cpp     __shared__ half a[64][72]
 //   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
-//   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
+//   layout_parser.cpp   shapes, strides, layouts and tilers, the parts of all of these
 #pragma once
 
 #include "parse/expression/c_type.hpp"
@@ -109,7 +109,7 @@ void skip_table(Scanner& in, Mapping const& map, bool of_tensor);
 [[nodiscard]] std::string take_declared_name(Scanner& in);
 /// At a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
 [[nodiscard]] bool at_call(Scanner& in);
-/// `stride=` of `cute.make_layout((8,64), stride=(64,1))`, where it names the argument that stands there.
+/// Takes `stride=` of `cute.make_layout((8,64), stride=(64,1))`, if it names the argument at this position.
 void take_keyword(Scanner& in, std::string_view function, std::size_t position);
 /// CuTe DSL's `mode=[0, 2]` of get and select, as the numbers in <> that C++ writes. False at another argument.
 [[nodiscard]] bool take_modes(Scanner& in, Call& call);

@@ -208,7 +208,7 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
     EXPECT_EQ(std::get<StaysWithin>(three[2].what).parts.size(), 1U) << arch;
     EXPECT_EQ(decide(three[2], {}).spending->total, 32U) << arch;
   }
-  expect_refusal(per_arch + "'sm_100'", "no access of the kernel 'k' is asked of sm_100");
+  expect_refusal(per_arch + "'sm_100'", "no access of the kernel 'k' is checked for sm_100");
 }
 
 /// Two accesses of a kernel, how often each runs, and a budget for them.
@@ -274,9 +274,9 @@ TEST(Obligations, BudgetsAndWeightsAreRefusedWithThePlace) {
   expect_refusal("[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 3\n",
                  "no obligation with an access has the kernel");
   expect_refusal("[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 3\nat_most = 2\n",
-                 "at_most has no meaning beside budget");
+                 "at_most cannot be used with budget");
   expect_refusal("[[obligation]]\nname = 'x'\nweight = 2\nequal = ['tma:128B', 'tma:64B']\n",
-                 "weight has no meaning beside equal");
+                 "weight cannot be used with equal");
 }
 
 TEST(Obligations, APrintedObligationSaysWhereItIsPrinted) {
@@ -294,7 +294,7 @@ TEST(Obligations, RefusesWithThePlace) {
   expect_refusal("[[obligation]]\nname = \"a\"\nlayot = \"x\"\n", ":3: unknown key 'layot'");
   expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\"]\n", "equal takes two");
   expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\nat_most = 4\n",
-                 "no meaning");
+                 "at_most cannot be used with equal");
   expect_refusal("[[obligation]]\nname = \"a\"\naligned = {layout = \"tma:32B\", to = 0}\n", "from 1");
   expect_refusal(std::string(good) + good, "two obligations of this name");
   expect_refusal(std::string(good) + "expect = \"maybe\"\n", "expect must be");
@@ -306,11 +306,10 @@ TEST(Obligations, RefusesWithThePlace) {
   expect_refusal(always + "for = {x = \"3..2\"}\n", "empty");
   expect_refusal(always + "for = {}\n", "1 to 8 variables");
   expect_refusal(always + "for = {x = \"0..3\"}\nelement = \"f16\"\n",
-                 ":5: element has no meaning beside always");
-  expect_refusal(always + "for = {x = \"0..3\"}\narch = \"sm_90\"\n",
-                 ":5: arch has no meaning beside always");
+                 ":5: element cannot be used with always");
+  expect_refusal(always + "for = {x = \"0..3\"}\narch = \"sm_90\"\n", ":5: arch cannot be used with always");
   expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\narch = \"sm_90\"\n",
-                 "arch has no meaning beside equal");
+                 "arch cannot be used with equal");
   expect_refusal(
       "[[obligation]]\nname = \"a\"\nlayout = \"-\"\nelement = \"f16\"\naccess = \"ld.shared.b32: "
       "address = 4*lane\"\n",
