@@ -44,7 +44,7 @@ TEST(Obligations, AnAccessIsProved) {
   auto const all = read(good);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].name, "A tile");
-  EXPECT_EQ(all[0].title(), "A tile") << "no architecture where one is asked";
+  EXPECT_EQ(all[0].title(), "A tile") << "no architecture if there is only one";
   ObligationReport const report = decide(all[0], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(report.outcome));
   EXPECT_EQ(report.accesses.size(), 2U);
@@ -84,7 +84,7 @@ TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
 }
 
 TEST(Obligations, WhatIsUndecidedIsUndecidedWhateverWasExpected) {
-  // True, and out of reach: three multipliers of 64 bits, and a sum that no rewriting knows.
+  // True, and not decidable here: three multipliers of 64 bits, and a sum that no rewriting simplifies.
   std::string const hard =
       "[[obligation]]\nname = \"x\"\nalways = \"((a ^ b) + 2 * (a & b)) * c == a * c + b * c\"\n"
       "for = {a = \"all\", b = \"all\", c = \"all\"}\n";
@@ -136,7 +136,7 @@ TEST(Obligations, AnAccessThatDoesNotFitIsRefutedAndMayBeExpected) {
 }
 
 TEST(Obligations, WhatIsFoundToBeMalformedWhileDecidingHasItsPlace) {
-  // Parsed, and meaningless on this tile: whether a coordinate fits is known when the access is asked about.
+  // Parsed, and meaningless on this tile: whether a coordinate fits is known when the access is decided.
   auto const all =
       read("[[obligation]]\nname = \"flat\"\nlayout = \"Sw<3,4,3>\"\naccess = \"ldmatrix.x4\"\n" +
            std::string(good));
@@ -196,7 +196,7 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
                                               "plain on sm_80", "plain on sm_89", "plain on sm_90"}));
   expect_refusal(std::string(good) + "arch = ['sm_90', 'hopper']\n", "twice");
   expect_refusal(std::string(good) + "arch = []\n", "arch is an empty list");
-  // A budget counts what is asked of its architecture.
+  // A budget counts the accesses of its architecture.
   std::string const per_arch =
       "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(32,32):(33,1)'\nelement = 'f32'\naccess = "
       "'column.b32.load'\narch = 'sm_80'\n"
@@ -225,7 +225,7 @@ TEST(Obligations, ABudgetIsTheSumOfAllCasesOfAllAccesses) {
   ASSERT_EQ(part.accesses.size(), 2U);
   std::uint64_t const spent =
       2U * 8 * 4 * 4 + 3 * 32 * 4;  // ldmatrix.x4 and copy.row128 go once over (128,64)
-  EXPECT_GT(*part.accesses[0].cost()->total, 8U * 4 * 4) << "they are asked at every position";
+  EXPECT_GT(*part.accesses[0].cost()->total, 8U * 4 * 4) << "they are checked at every position";
   ObligationReport const exact = decide(all[1], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(exact.outcome)) << exact.detail;
   ASSERT_TRUE(exact.spending.has_value());
