@@ -252,7 +252,7 @@ struct CopyInstructions {
   std::int64_t thread[Threads] = {};
   std::int64_t value[Values] = {};
   unsigned each = 1;                ///< values of one instruction
-  unsigned warps = 0, vectors = 0;  ///< that differ
+  unsigned warps = 0, vectors = 0;  ///< numbers of warps and vectors that differ
   unsigned warp_number[all_warps] = {}, vector_number[Values] = {};
   std::int64_t differ[Rest + 1] = {};  ///< tiles that differ, for each leaf of `rest`
 

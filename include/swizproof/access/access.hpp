@@ -81,11 +81,11 @@ struct Access {
   Instruction instruction{};
   std::variant<RowAndByte, Coordinate, RawAddress, ThreadValues> where{};
   std::vector<Variable> variables{};
-  std::optional<Expression> active{};  ///< which lanes take part; all if empty
+  std::optional<Expression> active{};  ///< condition of the lanes that take part; all do if empty
   std::vector<PositionsAlong>
       positions{};          ///< along these axes; at every one at which it fits along the others
   bool as_written = false;  ///< the text gives the positions: subscripts of C, threads of a block
-  std::string note{};       ///< what the text says and the access does not depend on; empty if nothing
+  std::string note{};       ///< part of the text that the access does not depend on; may be empty
 
   /// Description of a named pattern. Precondition: it is one.
   [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }
@@ -117,8 +117,8 @@ void set_footprint(RowAndByte& pattern, Instruction const& instruction,
 /// A pattern that real kernels use.
 struct NamedAccess {
   Access access{};
-  std::string text{};          ///< as the command line takes it: "ldmatrix.x1: row = lane%8, byte = 0"
-  std::string_view seen_in{};  ///< where real kernels do this
+  std::string text{};          ///< text for the command line: "ldmatrix.x1: row = lane%8, byte = 0"
+  std::string_view seen_in{};  ///< real kernels with this access
 };
 
 /// Every named access, in the order that `swizproof accesses` prints.

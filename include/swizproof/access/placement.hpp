@@ -24,7 +24,7 @@ template <class W>
 struct ElementPlace {
   std::vector<W> coordinate{};  ///< an index for each mode of the tile, or a single plain one
   W beyond;                     ///< bits of the element that lie before the vector
-  W offset;                     ///< of the layout alone, before any swizzle, in elements
+  W offset;                     ///< offset by the layout, before any swizzle, in elements
   W swizzled;                   ///< after the swizzles that act on elements, in elements
 };
 

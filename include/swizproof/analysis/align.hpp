@@ -34,7 +34,7 @@ struct Alignment {
   Outcome outcome{};  ///< Proved: exactly the bases that the members below say
   Engine engine = Engine::smt;
   std::uint64_t bytes = 1;            ///< all its multiples are such bases
-  std::uint64_t period = 1;           ///< in bytes: the set repeats with it
+  std::uint64_t period = 1;           ///< period of the set of bases, in bytes
   std::vector<std::uint64_t> also{};  ///< residues mod `period` in the set that are no multiples of `bytes`
   std::vector<std::uint64_t> witnesses{};  ///< x that refute every other base (functions without a shape)
   std::string domain{};

@@ -83,14 +83,14 @@ struct Coverage {
 /// The cost of an access in the worst case.
 struct WorstCost {
   unsigned wavefronts = 0;                 ///< the least N that `--at-most` accepts
-  std::vector<unsigned> degree{};          ///< of each phase
+  std::vector<unsigned> degree{};          ///< degree of each phase
   Origin origin{};                         ///< the case
   Collision collision{};                   ///< its fullest bank; of less than two lanes where none collide
   std::vector<ElementAtFault> elements{};  ///< those that the lanes of `collision` access, in their order
   std::optional<std::uint64_t>
       total{};  ///< wavefronts of all cases together, at the most expensive base; if counted
   std::optional<Coverage>
-      coverage{};        ///< if counted, and the access is not moved to every position of a tile
+      coverage{};        ///< coverage, if counted, and the access is not moved to every position of a tile
   bool differs = false;  ///< some other position is known to cost less
 
   [[nodiscard]] bool has_conflict() const { return collision.lanes.size() > 1; }
@@ -99,7 +99,7 @@ struct WorstCost {
 /// The verdict on one access: what it costs, or why it has no cost.
 struct AccessVerdict {
   std::string access{};
-  std::string title{};  ///< of the access, in one line
+  std::string title{};  ///< description of the access, in one line
   std::variant<Unknown, WorstCost, Misfit, LostStore> found{Unknown{std::string(not_decided)}};
   unsigned ideal = 0;  ///< the least wavefronts that the bytes need
   unsigned allowed = 0;
@@ -108,9 +108,10 @@ struct AccessVerdict {
   std::optional<std::uint64_t>
       base{};                     ///< the only base of the domain, where the layout's pointer has an address
   std::vector<Engine> engines{};  ///< all that decided it
-  std::optional<AtFootprints> at_footprints{};  ///< if positions differ in cost, or some do not fit
-  bool narrowed = false;                        ///< the access says at which positions: `at`, `step`
-  Support support = Support::assumed;           ///< of the architecture
+  std::optional<AtFootprints>
+      at_footprints{};  ///< result for multiples of the footprint, if positions differ in cost, or some do not fit
+  bool narrowed = false;               ///< the access says at which positions: `at`, `step`
+  Support support = Support::assumed;  ///< basis of the architecture
 
   /// Nothing where the access has no cost.
   [[nodiscard]] WorstCost const* cost() const { return std::get_if<WorstCost>(&found); }

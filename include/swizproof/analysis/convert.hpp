@@ -11,7 +11,7 @@ namespace swizproof {
 
 /// A layout in other units.
 struct Conversion {
-  Mapping converted{};  ///< with notes: why it is another tile, and those of the given layout
+  Mapping converted{};  ///< result, with notes: why it is another tile, and those of the given layout
   unsigned unit_bits = 8;
   std::uint64_t alignment = 1;  ///< bases for which both are the same addresses
   bool same = true;  ///< false where units do not stay whole, or others are covered, which a note says

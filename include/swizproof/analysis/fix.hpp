@@ -25,7 +25,7 @@ struct WeightedAccess {
   Instruction instruction{};
   WarpAccess<std::uint32_t> access{};
   std::uint64_t executed = 0;
-  std::optional<std::uint64_t> pc{};  ///< of the instruction: accesses of one pc are of one region
+  std::optional<std::uint64_t> pc{};  ///< address of the instruction: accesses of one pc are of one region
 };
 
 /// Bytes of shared memory.
@@ -39,7 +39,7 @@ struct ByteRange {
 
 /// The best swizzle of a region's addresses.
 struct SwizzleFix {
-  Swizzle swizzle{};                     ///< of byte addresses
+  Swizzle swizzle{};                     ///< swizzle of byte addresses
   std::optional<Swizzle> on_elements{};  ///< the same of Fix::element_bytes each, where it is a Swizzle
   std::uint64_t after = 0;               ///< wavefronts
   /// Starts of the ranges: on bytes from these it costs no more, and stays in the region as well: each range's first byte, else
@@ -65,7 +65,7 @@ struct PaddingFix {
   /// ranges, each without its move. Rows of 128 bytes with 4 more, ranges 0x0..0xfc and 0xf00..0xffc: 124.
   std::uint64_t memory = 0;
   std::vector<std::uint64_t>
-      starts{};  ///< of each range: the address that its rows are counted from, at or below its first byte
+      starts{};  ///< start of each range: the address that its rows are counted from, at or below its first byte
   /// For each range the least multiple of 16 bytes with which it begins behind the range before; none with one start.
   std::vector<std::uint64_t> moves{};
 
@@ -88,19 +88,20 @@ struct PaddingFamily {
 
 /// A region that has accesses more expensive than their ideal, and what fixes it.
 struct Fix {
-  std::vector<ByteRange> region{};  ///< in order, apart from each other
+  std::vector<ByteRange> region{};  ///< ranges in order, apart from each other
   std::uint64_t before = 0;         ///< wavefronts of all accesses to the region
   std::uint64_t ideal = 0;
-  unsigned element_bytes = 4;           ///< of the narrowest access; 2 for matrices
+  unsigned element_bytes = 4;           ///< bytes of the narrowest access; 2 for matrices
   std::uint64_t patterns = 0;           ///< different accesses up to XOR with an address
   std::uint64_t searched = 0;           ///< swizzles; none where there are more than 2^16 patterns
   std::optional<SwizzleFix> swizzle{};  ///< nothing where none is better
   std::optional<PaddingFix> padding{};  ///< nothing where none that was searched is better
-  PaddingFamily paddings{};             ///< that were searched
+  PaddingFamily paddings{};             ///< paddings that were searched
   bool too_many = false;                ///< patterns: no swizzle was searched
   bool of_descriptors = false;          ///< only Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> were searched
   int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
-  int address_bits = 0;                 ///< of the region's last byte, within which swizzles were searched
+  int address_bits =
+      0;  ///< size of the address of the region's last byte: swizzles were searched within these bits
 
   /// Wavefronts after the better of the two; `before` if nothing helps.
   [[nodiscard]] std::uint64_t after() const {

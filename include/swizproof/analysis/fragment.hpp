@@ -47,7 +47,7 @@ enum class RowVariable : std::uint8_t { lane, warp, thread, instruction };
 struct RowStarts {
   Expression strided{};
   Expression contiguous{};
-  std::string text{};  ///< as the command line takes it: `row = lane%16, col = 8*(lane/16)`
+  std::string text{};  ///< text for the command line: `row = lane%16, col = 8*(lane/16)`
 
   /// Strided, contiguous. Of a wgmma's warp 1, lane 3 of `row = lane%16 + 16*warp`: 19.
   template <Word W>
@@ -59,13 +59,14 @@ struct RowStarts {
 
 /// One side of a movement.
 struct FragmentSide {
-  Fragment fragment{};              ///< of one warp, or of one warpgroup
-  unsigned copies = 1;              ///< operands side by side, or instructions one after the other
-  bool along_columns = false;       ///< where the next copy lies, else along the rows; of a side in registers
-  std::optional<RowStarts> rows{};  ///< of ldmatrix and stmatrix
-  bool columns_contiguous = false;  ///< in memory: columns of the operand, else its rows
+  Fragment fragment{};  ///< fragment of one warp, or of one warpgroup
+  unsigned copies = 1;  ///< operands side by side, or instructions one after the other
+  bool along_columns =
+      false;  ///< the next copy of a side in registers lies along the columns, else along the rows
+  std::optional<RowStarts> rows{};  ///< rows of ldmatrix and stmatrix
+  bool columns_contiguous = false;  ///< columns of the operand are contiguous in memory, else its rows
   unsigned down =
-      1;  ///< with along_columns: number of copies below each other, before the next column of copies starts
+      1;  ///< number of copies below each other with along_columns, before the next column of copies starts
   bool transposed = false;  ///< a side in registers has as rows the columns of the other side
 
   [[nodiscard]] unsigned values() const { return fragment.values * copies; }
@@ -96,7 +97,7 @@ struct FragmentSide {
 struct Movement {
   FragmentSide delivered{};
   FragmentSide wanted{};
-  Operand operand = Operand::d;   ///< that is wanted
+  Operand operand = Operand::d;   ///< the wanted operand
   std::vector<unsigned> order{};  ///< value i of the operand is delivered value order[i]; empty: i
 };
 
@@ -110,9 +111,9 @@ struct WrongValue {
 
 /// A row that does not start at a multiple of 16 bytes of the tile, as ldmatrix and stmatrix need.
 struct MisalignedRow {
-  unsigned thread = 0;  ///< that gives its address
+  unsigned thread = 0;  ///< thread that gives its address
   unsigned instruction = 0;
-  std::uint64_t start = 0;  ///< in elements along the contiguous index
+  std::uint64_t start = 0;  ///< elements along the contiguous index
 };
 
 /// Two values that the instruction takes from one row, or puts there, so many elements apart, and that do not lie so in
@@ -129,14 +130,14 @@ struct UpTo {
   std::vector<unsigned> values{};
   std::vector<unsigned> k{};
   std::vector<unsigned> other{};
-  Answer answer{};  ///< that it is so
+  Answer answer{};  ///< proof that it is so
 };
 
 /// The values are the wanted ones after movmatrix, which transposes the 8 x 8 units of 16 bits in one register of a warp: register r
 /// is the transposed register `registers[r]` of the source.
 struct Transposition {
   std::vector<unsigned> registers{};
-  Answer answer{};  ///< that it is so
+  Answer answer{};  ///< proof that it is so
 };
 
 /// True if every thread gets the wanted values.
@@ -146,9 +147,9 @@ struct Delivery {
   std::optional<WrongValue> first{};
   std::optional<MisalignedRow>
       misaligned{};             ///< the first such row; then nothing that fixes the values is looked for
-  std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
+  std::optional<UpTo> up_to{};  ///< changes that fix a refuted movement into A or B
   std::optional<Transposition>
-      movmatrix{};             ///< of a refuted movement between registers, where it is the answer
+      movmatrix{};             ///< transposition that fixes a refuted movement between registers, if one does
   bool nothing_fixes = false;  ///< no such changes exist: all were tried
 };
 

@@ -24,8 +24,8 @@ struct Fact {
 struct Quantity {
   std::optional<std::uint64_t> value{};
   Engine engine = Engine::exhaustive;
-  std::string note{};              ///< why there is no value; else what the number says, if that needs saying
-  bool unknown = false;            ///< it is not known if there is a value: a limit was reached
+  std::string note{};    ///< reason if there is no value; else an explanation of the number, if it needs one
+  bool unknown = false;  ///< it is not known if there is a value: a limit was reached
   std::optional<Engine> second{};  ///< another one that said the same
 };
 
@@ -42,7 +42,7 @@ struct Inspection {
   Quantity span{};           ///< least aligned block that f maps into itself, in `unit`
   Quantity period{};         ///< least P > 0 with f(x+P) = f(x)+P if both are defined, in `unit`
   Quantity alignment{};  ///< its multiples are bases from which relative = absolute, in bytes; see align.hpp
-  std::optional<BitMatrix> matrix{};  ///< if linear
+  std::optional<BitMatrix> matrix{};  ///< matrix of a linear layout
 };
 
 /// Note of an alignment, which is in bytes, where the elements of the layout have no known size.

@@ -22,7 +22,7 @@ namespace swizproof {
 /// The result of checking a proof. `valid` only if the empty clause was learned by steps that follow.
 struct ProofCheck {
   bool valid = false;
-  std::string reason{};    ///< why not, with the line
+  std::string reason{};    ///< reason of a refusal, with the line
   std::size_t lemmas = 0;  ///< learned clauses that were checked
 };
 

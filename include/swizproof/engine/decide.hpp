@@ -33,7 +33,7 @@ enum class Effort : std::uint8_t {
 /// Result of the engines, all of them in agreement.
 struct Answer {
   Outcome outcome{};
-  std::vector<Engine> engines{};  ///< that decided it, in the order smt, search, linear, exhaustive
+  std::vector<Engine> engines{};  ///< engines that decided it, in the order smt, search, linear, exhaustive
 
   [[nodiscard]] bool proved() const { return std::holds_alternative<Proved>(outcome); }
   [[nodiscard]] Refuted const* refuted() const { return std::get_if<Refuted>(&outcome); }

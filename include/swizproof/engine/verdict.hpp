@@ -20,7 +20,7 @@ struct Proved {};
 
 /// Values of the variables under which the claim fails; replayed on plain numbers.
 struct Refuted {
-  std::string question{};  ///< which of the claim's questions failed
+  std::string question{};  ///< the claim's question that failed
   std::vector<std::pair<std::string, std::uint64_t>> values{};
   bool simplest = false;  ///< the first among small values; else some model of a solver
 };

@@ -21,7 +21,7 @@ struct Banks {
     return a.count == b.count && a.bytes == b.bytes;
   }
 };
-inline constexpr unsigned most_banks = 64;  ///< that the cost model counts in
+inline constexpr unsigned most_banks = 64;  ///< most banks of the cost model
 /// Banks of every compute capability that is documented. [CUDA C++ Programming Guide 13.1, 20.4.3]
 inline constexpr Banks usual_banks{32, 4};
 
@@ -124,10 +124,10 @@ struct Architecture {
   std::string_view name;
   PhaseTable const* phases;
   Support support;
-  std::string_view evidence;  ///< in words
+  std::string_view evidence;  ///< evidence in words
   Banks banks;
   Stated<std::uint64_t> most_shared_bytes;  ///< bytes of shared memory that a block may have
-  std::uint64_t patterns;                   ///< that were measured, and cost what the model says
+  std::uint64_t patterns;                   ///< number of measured patterns that cost what the model predicts
   Stated<unsigned> capability;              ///< compute capability: 90 for 9.0, or unknown_capability
   Stated<TmaLoads> tma;
   Stated<OperandUnit> operands;

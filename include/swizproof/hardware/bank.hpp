@@ -61,7 +61,7 @@ struct Phases {
   unsigned count;
   unsigned size;
   Banks banks = usual_banks;
-  Phase const* row = nullptr;  ///< of the architecture's table; none: lanes in their order, words (H2)
+  Phase const* row = nullptr;  ///< row of the architecture's table; none: lanes in their order, words (H2)
   /// The lane at a place of the order: the lanes of phase p are those from place p * size on.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lane(unsigned place) const {
     return in_order() ? place : row->order[place];

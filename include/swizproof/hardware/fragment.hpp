@@ -53,11 +53,11 @@ enum class FragmentFormula : std::uint8_t {
   e_all,        ///< a row each, for half of k, all lanes
   d_m8,
   d_m16,
-  d_m64,  ///< of wgmma
+  d_m64,  ///< accumulator of wgmma
   matrices,
   matrices_trans,
-  matrices_m16n16,  ///< of bytes, ldmatrix with .trans
-  matrices_m16n8,   ///< of bytes, stmatrix with .trans
+  matrices_m16n16,  ///< matrices of bytes, ldmatrix with .trans
+  matrices_m16n8,   ///< matrices of bytes, stmatrix with .trans
   copied,           ///< tcgen05.cp: lanes of Tensor Memory are rows of shared memory
   copied_4,         ///< the same of every 32nd lane
   copied_02_13,     ///< rows 0 to 63, those of warps 0 and 1 again in warps 2 and 3
@@ -101,7 +101,7 @@ struct Fragment {
   FragmentFormula formula = FragmentFormula::d_m16;
   unsigned threads = warp_lanes;  ///< 32, or the 128 of a warpgroup
   unsigned values = 4;            ///< elements of each thread
-  unsigned bits = 32;             ///< of an element: 1, 2, 4, 8, 16, 32 or 64
+  unsigned bits = 32;             ///< size of an element: 1, 2, 4, 8, 16, 32 or 64
   unsigned rows = 16;
   unsigned columns = 8;
 
@@ -281,10 +281,10 @@ template <class W>
 
 /// A shape of mma for elements of so many bits, and the formulas of its operands.
 struct MmaShape {
-  std::string_view shape;  ///< as PTX writes it
+  std::string_view shape;  ///< shape in PTX's words
   unsigned m, n, k;
-  unsigned bits;           ///< of an element of A and B
-  std::string_view types;  ///< of A and B
+  unsigned bits;           ///< size of an element of A and B
+  std::string_view types;  ///< types of A and B
   FragmentFormula a, b, d;
   std::string_view needs;  ///< the first architecture that has it
 

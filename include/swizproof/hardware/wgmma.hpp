@@ -96,7 +96,7 @@ template <class W, class N>
 /// Parameters of a swizzle mode in the formulas above.
 struct OperandAtom {
   std::uint32_t row_bytes;    ///< 16W
-  std::uint32_t k_lines = 8;  ///< of an MN-major atom along k
+  std::uint32_t k_lines = 8;  ///< lines of an MN-major atom along k
   bool swizzled = true;       ///< false: mode none, where LBO and SBO have other parts
 };
 

@@ -18,11 +18,11 @@ namespace swizproof {
 
 /// An integer, or a tuple of them, nested at will: `_8`, `(8,(_2,_4))`. Extents and strides.
 struct IntTuple {
-  std::int64_t value = 0;         ///< of a leaf
+  std::int64_t value = 0;         ///< value of a leaf
   bool is_static = false;         ///< printed as `_8` rather than `8`
   bool is_tuple = false;          ///< `(_8)` differs from `_8`
-  std::vector<IntTuple> modes{};  ///< of a tuple
-  std::vector<int> basis{};       ///< of a stride `5@1@0`: {0, 1}, the coordinate it runs along; else empty
+  std::vector<IntTuple> modes{};  ///< modes of a tuple
+  std::vector<int> basis{};  ///< basis of a stride `5@1@0`: {0, 1}, the coordinate it runs along; else empty
 
   IntTuple() = default;
   IntTuple(std::int64_t leaf, bool fixed = true) : value(leaf), is_static(fixed) {}  // NOLINT

@@ -86,7 +86,7 @@ struct Map {
   std::vector<Stage> on_elements{};             ///< index to element offset, applied last to first
   std::vector<Stage> on_bytes{};                ///< byte address to byte address, applied last to first
   std::optional<unsigned> element_bits{};       ///< nothing where neither the text nor --element says
-  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes: the only base that is meant
+  std::optional<std::uint64_t> base_address{};  ///< address of a bound pointer in bytes: then the only base
 
   /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
   [[nodiscard]] Layout const* domain() const {
@@ -100,10 +100,10 @@ struct Map {
 
 /// A map as a text or CuTe's algebra gives it (composed.hpp): the function, and what is to be said about it.
 struct Mapping : Map {
-  std::string text{};                    ///< as CuTe prints it
-  std::vector<std::string> notes{};      ///< what the user should know about this text
+  std::string text{};                    ///< text as CuTe prints it
+  std::vector<std::string> notes{};      ///< notes on this text for the user
   std::string element{};                 ///< the element type's name, where the text has it: "f16"
-  std::optional<DeclaredArray> array{};  ///< of a text that declares an array of C
+  std::optional<DeclaredArray> array{};  ///< array of C that the text declares
 };
 
 /// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.

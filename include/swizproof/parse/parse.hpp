@@ -73,7 +73,7 @@ using BlockShape = std::array<std::uint32_t, 3>;
 /// Facts about an ACCESS from LAYOUT and the command.
 struct AccessOptions {
   std::optional<DeclaredArray>
-      array{};  ///< of a LAYOUT that declares one: `a[threadIdx.x][i]` is an access to it
+      array{};  ///< array that a LAYOUT declares: `a[threadIdx.x][i]` is an access to it
   std::optional<BlockShape> block{};  ///< --block; without one there is one warp, and a `for warp` has others
 };
 

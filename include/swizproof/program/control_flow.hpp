@@ -37,7 +37,7 @@ struct LoopsAround {
 /// The flow of a program. Blocks that are not reached have no order.
 struct Flow {
   std::vector<std::uint32_t> order{};  ///< reached blocks, each after its dominators (reverse postorder)
-  std::vector<std::int32_t> number{};  ///< of each block in `order`, or -1
+  std::vector<std::int32_t> number{};  ///< index of each block in `order`, or -1
   std::vector<std::int32_t> idom{};    ///< immediate dominator, or -1
   std::vector<std::int32_t> ipdom{};   ///< immediate postdominator; -1: the end, or no end is reached
   std::vector<std::vector<std::uint32_t>> before{};  ///< predecessors that are reached
