@@ -16,7 +16,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr unsigned most_free_bits = 12;                         ///< that the linear engine enumerates
+constexpr unsigned most_free_bits = 12;  ///< most bits that the linear engine enumerates
 constexpr std::uint64_t most_counted = std::uint64_t{1} << 48;  ///< cases whose wavefronts are summed
 
 /// One case: a value for each variable, and a base.
@@ -29,8 +29,8 @@ struct Case {
 struct Worst {
   unsigned wavefronts = 0;
   Case where{};
-  std::optional<std::uint64_t> total{};  ///< of the most expensive base
-  std::optional<unsigned> least{};       ///< that any case costs, if known
+  std::optional<std::uint64_t> total{};  ///< total at the most expensive base
+  std::optional<unsigned> least{};       ///< least cost of any case, if known
 };
 
 /// Result of an engine: the worst case, a lane that does not fit, or the reason why it is unknown.

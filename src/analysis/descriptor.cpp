@@ -30,7 +30,7 @@ struct Way {
 /// The fields that the elements at the corners of atoms need, and the starts; or the element that needs too much.
 struct Fitted {
   TileDescriptor found{};
-  std::string misfit{};  ///< which number no field can hold; then nothing was read
+  std::string misfit{};  ///< number that no field can hold; then nothing was read
 };
 
 Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::uint64_t> const& stored,

@@ -116,7 +116,7 @@ bool splits(std::vector<WarpShapes> const& all, SwizzleFormula<unsigned> const& 
 
 /// The elements of a tile, by the bit address of their first bit from base 0.
 struct Elements {
-  unsigned bits = 8;  ///< of an element
+  unsigned bits = 8;  ///< size of an element
   std::vector<std::uint64_t> extents{};
   std::vector<std::uint64_t> from{};
   std::uint64_t ever = 0;  ///< bits that the address of some bit of the tile has set
@@ -214,7 +214,7 @@ class Effects {
   SearchProblem const& problem_;
   std::span<TmaMode const> modes_;
   Elements tile_;
-  std::vector<Elements> recasts_{};  ///< of tma_recasts()
+  std::vector<Elements> recasts_{};  ///< results of tma_recasts()
   Reach plain_{};
   bool dense_ = false;
   std::map<std::pair<std::uint64_t, int>, Effect> known_{};
@@ -543,8 +543,8 @@ std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> con
 /// Bits on which the XOR maps of a problem act.
 struct XorDomain {
   unsigned kept = 0;          ///< low bits that stay: bank words, and the widest vector
-  unsigned address_bits = 7;  ///< that are permuted
-  Space differences{};        ///< of the lanes' blocks of 2^kept bytes, within the address bits
+  unsigned address_bits = 7;  ///< number of permuted bits
+  Space differences{};        ///< differences of the lanes' blocks of 2^kept bytes, within the address bits
 
   XorDomain(SearchProblem const& problem, std::vector<WarpShapes> const& all)
       : kept(static_cast<unsigned>(std::countr_zero(problem.arch->banks.bytes))) {

@@ -40,7 +40,7 @@ std::optional<ByteRange> range_of(WeightedAccess const& a) {
 struct Region {
   std::vector<ByteRange> ranges{};
   std::vector<ByteRange>
-      rooms{};  ///< where a swizzle may lead: each range with the rest of its lines that is free
+      rooms{};  ///< targets of a swizzle: each range with the rest of its lines that is free
   std::vector<WeightedAccess const*> accesses{};
   bool bad = false;         ///< some access is more expensive than its ideal
   unsigned widest = 1;      ///< bytes that stay together

@@ -250,7 +250,7 @@ class Enumeration {
 /// Entries of the table of a tile's map: its elements, or smaller parts of equal size where a swizzle of bytes
 /// splits elements.
 struct Parts {
-  unsigned bits = 1;     ///< of a part
+  unsigned bits = 1;     ///< size of a part
   unsigned of_each = 1;  ///< parts of an element
   std::string unit = "elements";
 };

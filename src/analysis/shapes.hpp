@@ -33,8 +33,9 @@ struct WarpShapes {
   Instruction instruction{};
   unsigned ideal = 1;
   std::uint64_t weight = 1;
-  std::vector<std::pair<WarpShape, std::uint64_t>> distinct{};  ///< and how many cases have it
-  std::uint64_t ever = 0;                                       ///< bits that some lane of some case has set
+  std::vector<std::pair<WarpShape, std::uint64_t>>
+      distinct{};          ///< distinct shapes, with the number of their cases
+  std::uint64_t ever = 0;  ///< bits that some lane of some case has set
   std::uint64_t cases = 0;
 };
 

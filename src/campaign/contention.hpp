@@ -40,7 +40,7 @@ struct Issued {
   char const* name;
   Instruction instruction;
   unsigned lanes_a_row;  ///< number of consecutive units in each row of 128 bytes
-  bool saturates;  ///< with wgmma of 64 columns and more at the same time, the sum equals the cycles (H16)
+  bool saturates;        ///< the sum equals the cycles while wgmma of 64 columns and more runs (H16)
 };
 inline constexpr Issued issued_beside[] = {
     {"nothing", {Operation::ld_shared, 4}, 32, false},

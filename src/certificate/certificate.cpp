@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // A proof grows faster than its formula, and a solver's time faster than its question.
-constexpr std::size_t questions_a_part = 128;          ///< of a propositional certificate, and for a solver
+constexpr std::size_t questions_a_part =
+    128;  ///< questions in a part of a propositional certificate, and for a solver
 constexpr std::size_t most_clauses_unshared = 10'000;  ///< see Sharing
 
 /// A claim's name as the beginning of a file's: "period/every swizzle" is period_every-swizzle.

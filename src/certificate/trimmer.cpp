@@ -12,7 +12,7 @@ namespace swizproof {
 namespace {
 
 using Clause = std::vector<int>;
-using Id = std::uint32_t;  ///< of a clause: those of the formula first, then the lemmas
+using Id = std::uint32_t;  ///< number of a clause: those of the formula first, then the lemmas
 constexpr Id none = 0xffffffff;
 constexpr int largest_variable = 1 << 22;
 

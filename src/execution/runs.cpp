@@ -18,13 +18,13 @@ namespace {
 /// Styles of the first runs; see Inputs.
 constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
-constexpr unsigned most_quiet = 64;  ///< in a row that came to no new block and saw no higher cost
-constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
-constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
+constexpr unsigned most_quiet = 64;  ///< most runs in a row without a new block or a higher cost
+constexpr std::uint64_t most_steps_of_run = 20'000;   ///< most steps of one run
+constexpr std::uint64_t most_steps_in_all = 600'000;  ///< most steps for one kernel
 constexpr unsigned most_turned_runs = 150;            ///< additional runs, which a branch waited for
 constexpr std::uint64_t most_turned_steps = 200'000;
 constexpr std::uint64_t most_again_steps = 400'000;
-constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
+constexpr unsigned most_visits = 12;      ///< most visits of a loop's header in one run
 constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
 /// Lanes that execute an access, and lanes that may.

@@ -26,7 +26,7 @@ struct MbarrierOperation {
   unsigned thread = 0;
   FlowTouch touch{};
   bool relaxed = false;
-  std::optional<Clocks::Arrival> released{};  ///< of a relaxed one, what a fence before it releases
+  std::optional<Clocks::Arrival> released{};  ///< times that a fence before a relaxed operation releases
 };
 
 /// Mbarriers by address.
@@ -90,16 +90,16 @@ class Mbarriers {
     bool live = false;
     std::uint32_t count = 0, pending = 0;
     std::uint64_t phase = 0;
-    std::int64_t bytes = 0;  ///< that copies have still to write in this phase
+    std::int64_t bytes = 0;  ///< bytes that copies have still to write in this phase
     unsigned slot = 0;
     Origin origin{};
     Steps now{};                              ///< arrivals and ends of copies of this phase
     FlowTouch issued{};                       ///< the last issue of a copy
     std::vector<Clocks::Arrival> issues{};    ///< issues of copies of this phase
-    std::vector<Operation> expected{};        ///< of this phase
+    std::vector<Operation> expected{};        ///< operations of this phase
     std::vector<Operation> waits{};           ///< for the phase before
     Steps before{}, before_that{};            ///< `now` of the phase before, and of the one before that
-    Clocks::Vector known{}, known_of_wait{};  ///< of a thread that (b), or (d), holds for
+    Clocks::Vector known{}, known_of_wait{};  ///< times known to a thread that (b), or (d), holds for
     Clocks::Moments complete{};
     std::map<unsigned, Operation> last{};  ///< operation of each thread
   };

@@ -44,7 +44,7 @@ enum class NameKind : std::uint8_t {
   moved,        ///< a, written by instruction b and read by instruction line
   accumulated,  ///< a (or 0) + row and column (c) of matrix product b
   bits,  ///< bytes()[b] in a format that is not their own, of the names args()[a]; c: with the top bit inverted
-  function  ///< not followed: texts()[a], of the names args()[a]
+  function  ///< value that is not followed: texts()[a], of the names args()[a]
 };
 
 struct NameNode {
@@ -85,7 +85,7 @@ void sort_terms(std::vector<FlowTerm>& terms);
 struct FlowSum {
   std::vector<FlowTerm> terms{};
   std::string refused{};
-  std::uint32_t line = 0;   ///< of the instruction that is the reason
+  std::uint32_t line = 0;   ///< line of the instruction that is the reason
   std::uint64_t steps = 0;  ///< nodes that were looked at
 };
 

@@ -43,10 +43,10 @@ namespace {
 
 using Assumptions = std::vector<Assumption>;
 
-constexpr std::size_t most_cases = 2048;    ///< of one access in one warp
-constexpr std::size_t most_values = 512;    ///< of one term
+constexpr std::size_t most_cases = 2048;    ///< most cases of one access in one warp
+constexpr std::size_t most_values = 512;    ///< most values of one term
 constexpr unsigned most_splits = 6;         ///< one within the other
-constexpr unsigned most_residue_bits = 16;  ///< whose values are all tried
+constexpr unsigned most_residue_bits = 16;  ///< most bits whose values are all tried
 constexpr unsigned most_bank_bits = 7;      ///< the same for a bound of banks
 
 /// True if what is assumed of the same term excludes a value.
@@ -348,7 +348,7 @@ class CaseSearch {
 
   ExecutedKernel& kernel_;
   AccessSearch& search_;
-  unsigned const number_;  ///< of the warp
+  unsigned const number_;  ///< number of the warp
   LanePatterns& patterns_;
   SampleLaunches& launches_;
   CaseResults results_{};

@@ -49,9 +49,9 @@ using program::MemoryAccess;
 using program::Space;
 
 constexpr std::size_t most_race_pairs = 6'000;
-constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< of one question, by Z3's count
+constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< most steps of one question, by Z3's count
 constexpr unsigned most_race_hints = 6;                 ///< cases of the solver that are executed
-constexpr unsigned race_styles = 8;                     ///< of parameters
+constexpr unsigned race_styles = 8;                     ///< number of styles of parameters
 
 /// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
 std::uint64_t number_of_style(unsigned style, std::size_t index) {

@@ -36,12 +36,12 @@ struct Part {
 /// A tile of rows and columns in shared memory. The first mode of the layout is the row, all others
 /// together are the column, leftmost fastest; a layout of one mode is a single row.
 struct Tile {
-  std::string layout{};        ///< as CuTe prints it
+  std::string layout{};        ///< layout as CuTe prints it
   std::string swizzle{};       ///< "Sw<3,4,3> on bytes"; empty if the layout has none
   unsigned element_bits = 16;  ///< 4, 8, 16, ... 128
   std::uint64_t base = 0;      ///< byte address of offset 0
-  std::int64_t all_rows = 1;   ///< of the layout
-  std::int64_t all_cols = 1;   ///< of the layout
+  std::int64_t all_rows = 1;   ///< rows of the layout
+  std::int64_t all_cols = 1;   ///< columns of the layout
   std::int64_t row0 = 0;       ///< first row shown
   std::int64_t col0 = 0;       ///< first column shown
   std::int64_t rows = 1;       ///< shown
@@ -73,10 +73,10 @@ struct Tile {
 /// their order, in an aligned block of shared memory, with the swizzle and without.
 struct Grid {
   bool transposed = false;    ///< lines of the picture are columns of the tile
-  std::int64_t elements = 1;  ///< of a cell
-  std::int64_t bytes = 1;     ///< of a cell; 0 if less than a byte
+  std::int64_t elements = 1;  ///< elements of a cell
+  std::int64_t bytes = 1;     ///< bytes of a cell; 0 if less than a byte
   std::int64_t lines = 1;
-  std::int64_t cells = 1;  ///< of a line
+  std::int64_t cells = 1;  ///< cells of a line
 
   /// (row, col) of the first element of a cell.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> corner(Tile const& tile, std::int64_t line,
@@ -170,7 +170,7 @@ struct Picture {
   Shot shot{};
   unsigned phase = 0;
   unsigned phases = 0;
-  std::vector<unsigned> lanes{};  ///< of the phase, ascending
+  std::vector<unsigned> lanes{};  ///< lanes of the phase, ascending
 
   /// Lanes of the phase that take part and whose first byte lies in the cell.
   [[nodiscard]] std::uint32_t lanes_in(std::int64_t line, std::int64_t cell) const;

@@ -22,7 +22,7 @@ namespace {
 
 struct Row {
   std::vector<std::string> fields{};
-  std::size_t line = 0;  ///< of the file, from 1; where the row starts
+  std::size_t line = 0;  ///< line of the file, from 1, at which the row starts
 };
 
 /// The rows of a CSV text, by libcsv, without the profiler's own messages (==PROF== ...).
@@ -68,7 +68,8 @@ class Rows {
 };
 
 constexpr std::size_t absent = std::string::npos;
-constexpr std::uint64_t most_count = std::uint64_t{1} << 56;  ///< so that sums and products fit
+constexpr std::uint64_t most_count = std::uint64_t{1}
+                                     << 56;  ///< largest count, so that sums and products fit
 
 /// The first column that has one of the names.
 std::size_t column(Row const& header, std::span<std::string_view const> names) {
@@ -326,11 +327,11 @@ class Reader {
   std::string const& name_;
   Rows rows_;
   Profile out_{};
-  std::vector<Measurement> lines_{};  ///< of the table
+  std::vector<Measurement> lines_{};  ///< lines of the table
   Table table_ = Table::none;
   Row header_{};
   std::size_t section_ = 0;  ///< tables so far: concatenated exports use the same numbers for other launches
-  std::optional<std::uint64_t> first_address_{};  ///< of the table
+  std::optional<std::uint64_t> first_address_{};  ///< first address of the table
   std::set<std::uint64_t> lines_seen_{};          ///< addresses of the table
   std::string kernel_{}, table_text_{};
   std::map<std::string, std::size_t> tables_{};  ///< index of each in out_

@@ -46,9 +46,9 @@ struct Measurement {
 
 /// One table of the source page: the lines of a launch.
 struct SourceTable {
-  std::string kernel{};  ///< as written
+  std::string kernel{};  ///< name as it is written
   std::uint64_t copies =
-      1;  ///< how often the export has it, word for word: launches of equal counts, or prints of one
+      1;  ///< number of exact copies in the export: launches of equal counts, or prints of one
   std::vector<Measurement>
       lines{};  ///< all that are an access to shared memory, have wavefronts, or access generic memory
 };

@@ -34,11 +34,11 @@ struct ProvedAccess {
   std::string kernel{};  ///< regular expression; empty: every kernel
   std::string access{};
   Instruction instruction{};
-  unsigned wavefronts = 0;               ///< of the worst case
+  unsigned wavefronts = 0;               ///< wavefronts of the worst case
   bool counts_as_cycles = true;          ///< its counter shows no more than the cost model (H11)
-  Placement const* placement = nullptr;  ///< of the obligation, which lives as long
+  Placement const* placement = nullptr;  ///< placement of the obligation, which lives as long
   std::uint64_t base_step = 1;           ///< it is proved from bases that are its multiples, in bytes
-  Architecture const* arch = &sm_90;     ///< of the obligation
+  Architecture const* arch = &sm_90;     ///< architecture of the obligation
   bool refuted =
       false;  ///< the obligation is refuted, as it expects: this is the cost of a layout that is known to be bad
   std::string why_not{};  ///< "refuted: 32 wavefronts, 1 allowed"; not empty: nothing is proved of it

@@ -12,11 +12,11 @@ namespace swizproof {
 
 /// One source file.
 struct SourceFile {
-  std::string name{};    ///< as the trace has it
-  std::string path{};    ///< where it was read; empty where it was not
-  std::string reason{};  ///< why it was not read; empty where it was
+  std::string name{};    ///< name in the trace
+  std::string path{};    ///< path of the file that was read; empty if none was
+  std::string reason{};  ///< reason if it was not read; else empty
   std::string text{};
-  std::vector<std::uint32_t> starts{};  ///< where each line begins
+  std::vector<std::uint32_t> starts{};  ///< byte at which each line begins
 
   [[nodiscard]] bool read() const { return !path.empty(); }
   /// The text of a line, from 1, without its end; "..." stands for what is beyond 400 bytes. Nothing where there is no such

@@ -15,7 +15,8 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_executed = std::uint64_t{1} << 56;  ///< of a whole trace, so that its sums fit
+constexpr std::uint64_t most_executed = std::uint64_t{1}
+                                        << 56;     ///< most executions of a whole trace, so that its sums fit
 constexpr std::uint32_t end_of_window = 1U << 18;  ///< bytes: no block has more than 228 KiB of shared memory
 constexpr unsigned bytes_of_sass = 16;             ///< an instruction has, since compute capability 7.0
 

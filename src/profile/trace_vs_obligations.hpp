@@ -64,11 +64,11 @@ struct NearestInstance {
 struct ConformingInstruction {
   TracedInstruction const* traced = nullptr;
   Conformance conformance = Conformance::not_modelled;
-  std::vector<ProvedAccess const*> candidates{};  ///< of its kernel and kind
+  std::vector<ProvedAccess const*> candidates{};  ///< proved accesses of its kernel and kind
   std::uint64_t as_proved = 0;                    ///< executions
   std::uint64_t differing = 0;                    ///< executions that are no instance
   std::optional<NearestInstance>
-      nearest{};         ///< to the most expensive of these; nothing if no lane is as proved from any base
+      nearest{};  ///< instance nearest to the most expensive of these; nothing if no lane is as proved from any base
   std::string why{};     ///< it is undecided
   bool searched = true;  ///< `nearest` was searched to the end
 };

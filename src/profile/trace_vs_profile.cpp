@@ -93,7 +93,8 @@ std::string without_blanks(std::string_view text) {
 /// All tables of the kernels of one name.
 struct Tables {
   std::vector<SourceTable const*> distinct{};
-  std::uint64_t copies = 0, common = 0;  ///< of all; the greatest number that divides how often each is there
+  std::uint64_t copies = 0,
+                common = 0;  ///< number of all copies; greatest common divisor of the numbers of each
 
   void add(SourceTable const& table) {
     distinct.push_back(&table);

@@ -24,7 +24,7 @@ namespace swizproof {
 /// A line that was traced and counted.
 struct CountedLine {
   TracedInstruction const* traced = nullptr;
-  std::uint64_t executed = 0, wavefronts = 0;  ///< as counted
+  std::uint64_t executed = 0, wavefronts = 0;  ///< counts of the profile
   std::uint64_t
       least = 0,
       most =

@@ -27,7 +27,7 @@ struct Pattern32 {
   std::uint32_t active = 0;
   std::array<std::uint32_t, warp_lanes> address{};
   bool sure = true;
-  unsigned zeros = 32;  ///< of TracedPattern
+  unsigned zeros = 32;  ///< zeros of TracedPattern
 
   [[nodiscard]] bool takes_part(unsigned lane) const { return (active >> lane & 1) != 0; }
   /// The same lanes, so many bytes further.
@@ -135,16 +135,17 @@ constexpr unsigned most_tries = 10'000;
 
 /// A kernel of the PTX, decided for the blocks that it was launched with.
 struct DecidedKernel {
-  std::string name{};     ///< as the file has it; empty if it has none
+  std::string name{};     ///< name in the file; may be empty
   bool by_words = false;  ///< its name was not demangled
-  std::string why{};      ///< why it is not decided; empty without a kernel
+  std::string why{};      ///< reason if it is not decided; empty without a kernel
   std::vector<KernelReport> reports{};
   std::set<KernelAccess const*> traced{};
   std::map<KernelAccess const*, unsigned>
       most{};  ///< wavefronts that instructions take which have its patterns
   std::vector<std::pair<TracedInstruction const*, std::vector<KernelAccess const*>>>
-      merges{};                          ///< accesses that an instruction may be instead
-  std::set<KernelAccess const*> open{};  ///< whose line has an instruction that is not as proved, or merged
+      merges{};  ///< accesses that an instruction may be instead
+  std::set<KernelAccess const*>
+      open{};  ///< accesses whose line has an instruction that is not as proved, or merged
 };
 
 KernelReport decide_for(NamedKernel const& kernel, KernelOptions const& options) {

@@ -50,7 +50,7 @@ struct DifferingLane {
 struct CompiledInstruction {
   TracedInstruction const* traced = nullptr;
   AsCompiled outcome = AsCompiled::not_modelled;
-  std::vector<std::uint32_t> ptx_lines{};  ///< of the accesses that have its patterns
+  std::vector<std::uint32_t> ptx_lines{};  ///< lines of the accesses with its patterns
   unsigned merged = 1;                     ///< accesses that one execution stands for
   std::size_t patterns = 0, found = 0;  ///< recorded ones, and those that were found; the worst counts as one
   unsigned worst = 0;                   ///< most wavefronts that one execution took
@@ -79,7 +79,7 @@ struct PtxFile {
 /// Options of the comparison: those of the kernels' launches.
 struct CompiledOptions {
   std::vector<std::array<std::uint32_t, 3>>
-      blocks{};  ///< of launches after the first, whose block the trace has
+      blocks{};  ///< shapes of launches after the first, whose block the trace has
   std::map<std::string, ParameterValue> params{};
 };
 
@@ -89,9 +89,9 @@ struct CompiledReport {
   std::string code = "PTX";         ///< code that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
   std::vector<CompiledInstruction> instructions{};
   std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be
-  std::vector<PossibleMerge> merges{};  ///< of a dump: their accesses are not counted above
+  std::vector<PossibleMerge> merges{};  ///< merges of a dump: their accesses are not counted above
   std::size_t lower =
-      0;  ///< of a dump: accesses of the PTX that take less in the SASS, though an execution of the PTX is known
+      0;  ///< accesses of the PTX that take less in the SASS of a dump, though an execution of the PTX is known
           ///< that takes as much as is proved
 
   [[nodiscard]] std::size_t count(AsCompiled which) const;

@@ -18,8 +18,8 @@ namespace swizproof {
 /// A contradiction between a record and the model, the campaign, or itself.
 struct Contradiction {
   std::string where{};      ///< "ld.shared.b128, few 4224"
-  std::string recorded{};   ///< what the device said
-  std::string predicted{};  ///< what the model says
+  std::string recorded{};   ///< value that the device gave
+  std::string predicted{};  ///< value of the model
 };
 
 /// One record and what recomputing it gave.
@@ -35,7 +35,7 @@ struct Evidence {
   std::string scope{};                   ///< part of the campaign that the rows are: "all 6801 swizzles"
   bool digest = false;                   ///< the record has a digest, and it matches the text
   bool every_unit_kept = false;          ///< the rows are the units, not a sample of them
-  std::vector<std::string> rows{};       ///< what each row is about, each once
+  std::vector<std::string> rows{};       ///< subject of each row, each once
   std::vector<Contradiction> contradictions{};
   /// Numbers and names of the record that nothing is compared with, as JSON pointers, `*` for any member; in parentheses what of
   /// them is compared all the same: "/rows/sample/*/*/2 (cycles, within what the model allows)".

@@ -118,7 +118,7 @@ struct JUnitCase {
   double seconds = 0;
   Outcome outcome{};
   std::string detail{};
-  std::string error{};  ///< why it could not be asked; empty where it could
+  std::string error{};  ///< reason if the line is no valid question; else empty
 };
 
 /// A JUnit file: Refuted is a failure, Unknown an error, and so is what could not be asked. Names stay apart: what XML

@@ -93,7 +93,7 @@ class Lowering {
   struct Context {
     std::int32_t parent = -1;
     std::uint32_t back = 0;  ///< index of the instruction that it returns to
-    std::uint32_t line = 0;  ///< of the call
+    std::uint32_t line = 0;  ///< line of the call
     unsigned depth = 0;
   };
   void find_variables();

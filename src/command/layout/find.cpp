@@ -65,18 +65,18 @@ struct LinearSearch {
 
 struct FindResult {
   std::string arch{};
-  std::vector<std::string> notes{};  ///< of the LAYOUT
+  std::vector<std::string> notes{};  ///< notes of the LAYOUT
   SearchProblem problem{};
   /// Nothing where the accesses do not fit the tile itself.
   std::variant<std::monostate, SwizzleSearch, PitchSearch, LinearSearch> search{};
   std::uint64_t searched = 0;
   std::string what{};  ///< was searched
   std::string conclusion = "the accesses do not fit the tile: nothing was searched";
-  std::string ties{};  ///< what comes first among equal totals
-  Bill bill{};         ///< of the winner
+  std::string ties{};  ///< criterion among equal totals
+  Bill bill{};         ///< bill of the winner
   Map winner{};
-  std::vector<AccessVerdict> accesses{};  ///< on the winner; or those that do not fit
-  std::optional<Code> code{};             ///< of the winner, if requested
+  std::vector<AccessVerdict> accesses{};  ///< accesses on the winner; or those that do not fit
+  std::optional<Code> code{};             ///< code of the winner, if requested
   Outcome outcome{};
   [[nodiscard]] bool found() const { return !std::holds_alternative<std::monostate>(search); }
 };

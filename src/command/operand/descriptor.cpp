@@ -365,7 +365,7 @@ struct NumberResult {
   unsigned element_bits;
   std::uint64_t rows;
   std::optional<Mapping> map{};
-  std::string why_none{};  ///< why there is no map
+  std::string why_none{};  ///< reason if there is no map
   std::vector<std::string> suspicions{};
 };
 

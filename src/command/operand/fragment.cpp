@@ -41,7 +41,7 @@ struct FragmentResult {
   Layout layout{};
   Answer answer{};
   std::optional<unsigned> lane{};
-  std::optional<Holder> holder{};  ///< of the requested element
+  std::optional<Holder> holder{};  ///< holder of the requested element
   std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
   bool in_elements = false;        ///< `theirs`, where the fragment's own layout is in bits
   std::string_view evidence{};

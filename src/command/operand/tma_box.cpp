@@ -24,7 +24,7 @@ struct OneType {
 };
 
 struct BoxResult {
-  std::vector<OneType> types{};  ///< of elements of 4 bits two
+  std::vector<OneType> types{};  ///< types; two for elements of 4 bits
   Architecture const* arch = nullptr;
   Support support = Support::documented;
   [[nodiscard]] bool legal() const {

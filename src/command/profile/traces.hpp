@@ -14,7 +14,7 @@ namespace swizproof::command {
 
 /// How traces stand to what is proved.
 struct Traces {
-  std::span<Trace const> traces{};           ///< which outlive it
+  std::span<Trace const> traces{};           ///< traces; they outlive it
   std::vector<ConformanceReport> reports{};  ///< one for each trace
 
   [[nodiscard]] std::size_t count(Conformance which) const;

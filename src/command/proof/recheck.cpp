@@ -46,7 +46,7 @@ std::string_view name_of(Rechecked::Result result) {
 struct Tally {
   std::size_t scripts = 0, proofs = 0, immediate = 0, made = 0, lemmas = 0, unknown = 0, disagree = 0,
               differ = 0;
-  std::map<std::string, std::size_t> of_solver{};  ///< of the scripts
+  std::map<std::string, std::size_t> of_solver{};  ///< number of scripts of each solver
 };
 
 Tally count(std::vector<Rechecked> const& files) {

@@ -415,11 +415,11 @@ class CAccessParser {
   DeclaredArray const& array_;
   std::optional<BlockShape> block_;
   std::vector<NamedExpression> names_{};
-  std::vector<std::string> own_names_{};  ///< of the text
+  std::vector<std::string> own_names_{};  ///< names that the text defines
   std::vector<CValue> active_{};          ///< conditions that all must hold
   Access access_{};
   bool has_instruction_ = false;
-  bool has_warps_ = false;  ///< of a block, or of `for warp`: else there is one
+  bool has_warps_ = false;  ///< the warps are those of a block, or of `for warp`; else there is a single one
   int braces_ = 0;
 };
 

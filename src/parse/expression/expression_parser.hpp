@@ -15,7 +15,7 @@ namespace swizproof {
 struct NamedExpression {
   std::string name{};
   Expression value{};
-  CBounds bounds{};  ///< of the value, for parse_c()
+  CBounds bounds{};  ///< bounds of the value, for parse_c()
 };
 
 /// Precedence climbing over C's binary operators.
@@ -70,7 +70,7 @@ class ExpressionParser {
   struct Binary {
     std::string_view token;
     Op op;
-    int precedence;  ///< what binds most has the most
+    int precedence;  ///< precedence: higher binds tighter
   };
   // Longer tokens first, so that "<<" is not read as "<".
   static constexpr std::array<Binary, 18> operators{{
@@ -308,7 +308,7 @@ class ExpressionParser {
   std::vector<NamedExpression> named_;
   Expression expression_;
   std::optional<CArithmetic> c_{};  ///< inside parse_c()
-  std::size_t start_ = 0;           ///< of the outermost expression
+  std::size_t start_ = 0;           ///< start of the outermost expression
   int depth_ = 0;
 };
 

@@ -291,7 +291,7 @@ class MmaBlockParser {
   }
 
   mutable Scanner in_;
-  std::int64_t thread_ = -1;  ///< of a ThrMMA
+  std::int64_t thread_ = -1;  ///< thread of a ThrMMA
   LayoutParser layouts_;
   std::optional<unsigned> element_bits_;
   std::string operand_{};

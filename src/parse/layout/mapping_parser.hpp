@@ -40,7 +40,7 @@ struct Argument {
 /// A call as it was written: `upcast<2>(L)`.
 struct Call {
   std::string_view name;
-  std::vector<std::int64_t> numbers{};  ///< in angle brackets
+  std::vector<std::int64_t> numbers{};  ///< numbers in angle brackets
   std::vector<Argument> arguments{};
 };
 
@@ -132,7 +132,7 @@ void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from);
 struct Tiled {
   std::string block;
   std::optional<std::int64_t> thread{};
-  std::size_t at = 0;  ///< where the last use of it stands
+  std::size_t at = 0;  ///< position of its last use
   std::size_t length = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 struct View {
   std::string_view name;
   char side;              ///< a, b or c of a TiledMMA; s or d of a TiledCopy, r of a fragment that it retiles
-  bool fragment = false;  ///< of registers: the shape of the partition, compact
+  bool fragment = false;  ///< layout of registers: the shape of the partition, compact
   bool whole = false;     ///< all threads, as a first mode
   [[nodiscard]] bool of_thread() const { return side != 'r' && !whole; }
 };

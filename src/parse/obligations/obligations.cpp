@@ -347,7 +347,7 @@ class Reader {
 
   TomlFile file_;
   std::vector<Architecture const*> archs_;
-  bool arch_is_given_;  ///< to prove, with --arch
+  bool arch_is_given_;  ///< `prove` has --arch
   CompiledFiles compiled_{};
   std::set<std::string> names_{};
 };

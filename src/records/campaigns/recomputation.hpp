@@ -13,7 +13,7 @@ namespace swizproof {
 /// The parts of a campaign that a record holds: as many consecutive ones as devices times ranks took part.
 struct Share {
   std::uint64_t first = 0, last = 1;  ///< last: behind the last one
-  std::uint64_t count = 1;            ///< of all records
+  std::uint64_t count = 1;            ///< number of all records
   [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count >= first && unit % count < last; }
   /// How many of the units 0 .. `all` - 1.
   [[nodiscard]] std::uint64_t of(std::uint64_t all) const;

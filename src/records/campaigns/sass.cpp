@@ -28,7 +28,7 @@ constexpr unsigned most_threads = 1024;
 constexpr std::uint64_t most_values = 1 << 26, most_instructions = 4096;
 constexpr unsigned parameters = 8, first_parameter = 1 << 30;
 constexpr std::uint64_t input = std::uint64_t{1} << 40,
-                        output = std::uint64_t{1} << 44;  ///< where the arrays lie: any place
+                        output = std::uint64_t{1} << 44;  ///< addresses of the arrays, chosen freely
 constexpr std::uint64_t bank_of_parameters = 0x210;
 constexpr std::uint64_t shared_bytes = 1 << 16;
 
