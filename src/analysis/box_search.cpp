@@ -137,7 +137,7 @@ bool BoxSearch::read_unit(std::size_t unit, std::span<std::size_t const> element
   return true;
 }
 
-/// From one element to another, if that is a step upwards along one mode.
+/// Step from one element to another, if it is upwards along one mode.
 std::optional<BoxSearch::Dimension> BoxSearch::step_between(std::size_t low, std::size_t high) const {
   std::optional<Dimension> step;
   for (std::size_t m = 0; m < extents_.size(); ++m) {
@@ -311,7 +311,7 @@ std::vector<TmaCopy> BoxSearch::copies(BoxCover const& cover, std::uint64_t base
   return all;
 }
 
-/// How many neighbours along a mode lie as far apart as the first two, over all modes.
+/// Number of neighbours along a mode that lie as far apart as the first two, over all modes.
 std::uint64_t BoxSearch::regularity() const {
   std::uint64_t count = 0;
   for (std::size_t m = 0; m < extents_.size(); ++m) {
@@ -323,7 +323,7 @@ std::uint64_t BoxSearch::regularity() const {
   return count;
 }
 
-/// Why some line of the tile has no whole 16 bytes.
+/// Reason if a line of the tile has no whole 16 bytes.
 std::string BoxSearch::no_lines() const {
   for (std::size_t m = 0; m < extents_.size(); ++m) {
     bool whole = extents_[m] > 1 && step(m) == bytes_;

@@ -33,7 +33,7 @@ struct BoxCover {
   std::uint64_t written = 0;  ///< units of memory that the boxes write, those that two write twice
 };
 
-/// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular is given: its swizzle
+/// Reason why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular is given: its swizzle
 /// is the tile's.
 struct BoxFailure {
   std::uint64_t regular = 0;  ///< neighbours along a mode that lie as far apart as the first two

@@ -108,7 +108,7 @@ class Checker {
 
   using W = std::uint64_t;
 
-  /// Why some lane of some case does not fit, by exhaustion, or else by algebra or SMT.
+  /// Reason why some lane of some case does not fit, by exhaustion, or else by algebra or SMT.
   [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit() {
     if (auto const found = by_exhaustion()) {
       if (auto const* misfit = std::get_if<Misfit>(&*found)) return *misfit;

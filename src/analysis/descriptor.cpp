@@ -91,7 +91,7 @@ void fix(TileDescriptor& d, FixedFields const& fixed) {
   d.start = fixed.start.value_or(d.start);
 }
 
-/// How many elements are read from where they are stored; the first that is not.
+/// Number of elements that are read from where they are stored; the first that is not.
 struct Reading {
   std::uint64_t right = 0;
   std::optional<Misread> wrong{};

@@ -338,7 +338,7 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
 
 namespace {
 
-/// Which mode of the tile is the rows' and which runs along them.
+/// Modes of the tile for the rows and along them.
 struct Rows {
   std::size_t row = 0;
   std::size_t along = 1;
@@ -478,7 +478,7 @@ void for_each_echelon(unsigned s, unsigned u, Visit const& visit) {
   }
 }
 
-/// How many matrices for_each_echelon() visits.
+/// Number of matrices that for_each_echelon() visits.
 double echelon_count(unsigned s, unsigned u) {
   double count = 1;
   for (unsigned i = 0; i < s; ++i) count *= (std::exp2(u - i) - 1) / (std::exp2(s - i) - 1);
@@ -522,7 +522,7 @@ std::vector<std::uint64_t> complete(std::vector<std::uint64_t> const& slots, uns
   return rows;
 }
 
-/// How to ask for less than all linear maps.
+/// Advice how to search less than all linear maps.
 std::string fewer_positions(SearchProblem const& problem) {
   for (Access const& access : problem.accesses)
     if (std::string const clause = Placement(problem.tile, access).footprint_clause(); !clause.empty())

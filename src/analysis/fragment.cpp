@@ -84,7 +84,7 @@ struct Starts {
   std::vector<Start> at_;
 };
 
-/// How many bits the numbers below `count` have.
+/// Number of bits that the numbers below `count` have.
 unsigned bits_below(std::size_t count) {
   unsigned bits = 0;
   while (std::size_t{1} << bits < count) ++bits;

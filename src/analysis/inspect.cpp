@@ -28,7 +28,7 @@ Fact fact_of(Answer const& answer) {
   return fact;
 }
 
-/// By two engines, where two can answer.
+/// Answer of two engines, if two can answer.
 Fact decide_twice(Question const& q, Limits const& limits) { return fact_of(decide(q, limits, Effort::two)); }
 
 /// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond. If that is unknown
@@ -92,7 +92,7 @@ Fact function_is_one_to_one(BareFunction const& f, Limits const& limits) {
                       limits);
 }
 
-/// From which bases relative addressing is absolute, as one number.
+/// Bases from which relative addressing is absolute, as one number.
 Quantity alignment_quantity(Map const& map, Limits const& limits) {
   if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
       !(map.domain() != nullptr && map.on_elements.size() == 1))

@@ -23,7 +23,7 @@ namespace swizproof {
 
 namespace {
 
-/// That TMA has no such elements; empty if it has.
+/// Reason if TMA has no such elements; empty if it has.
 std::string unfit_element(unsigned bits) {
   if (is_tma_element(bits)) return {};
   return fmt::format(
@@ -37,7 +37,7 @@ std::string unfit_element(unsigned bits) {
                   : "");
 }
 
-/// Why no box has so many dimensions; empty if one has.
+/// Reason if no box has so many dimensions; empty if one has.
 std::string unfit_modes(std::span<std::uint64_t const> extents) {
   auto const long_modes =
       std::count_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
@@ -134,7 +134,7 @@ AllModes search_all(std::span<TmaMode const> modes, std::span<std::uint64_t cons
   return all;
 }
 
-/// Why addresses reach too far; empty if they do not.
+/// Reason if addresses reach too far; empty if they do not.
 std::string too_far(unsigned element_bits, std::span<std::uint64_t const> addresses) {
   auto const below = [](std::uint64_t a, std::uint64_t b) {
     return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
@@ -455,7 +455,7 @@ TmaCopies try_other_bases(TmaCopies none, Map const& map, TmaQuestion const& que
   return none;
 }
 
-/// From which bases copies are looked for.
+/// Bases from which copies are looked for.
 enum class TriedBases : std::uint8_t { multiples, all };
 
 /// tma_copies() by enumeration alone, of elements that TMA has.

@@ -27,7 +27,7 @@ struct Part {
   [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count == index; }
 };
 
-/// Which element a register receives: one instruction at (row, byte) of a tile of 32 rows of `pitch` bytes.
+/// Element that a register receives: one instruction at (row, byte) of a tile of 32 rows of `pitch` bytes.
 struct TileMove {
   Swizzle swizzle;
   unsigned pitch;

@@ -122,7 +122,7 @@ class Solver {
     return answer;
   }
 
-  /// Why the answer is neither yes nor no. Z3's own texts ("canceled", "no reason given") do not tell limits apart.
+  /// Reason if the answer is neither yes nor no. Z3's own texts ("canceled", "no reason given") do not distinguish limits.
   [[nodiscard]] Stop why_unknown() { return why(Z3_solver_get_reason_unknown(context_, solver_)); }
   [[nodiscard]] Stop why(std::string const& text) const {
     if (limits_.stop.stop_requested()) return {"stopped"};
@@ -261,7 +261,7 @@ class Solver {
   std::vector<Z3_ast> variables_;
 };
 
-/// Which queries run now. Z3's limit of memory is one of the process, so that a query's own can only be kept while it runs
+/// Queries that run now. Z3's limit of memory is one of the process, so that a query's own can only be kept while it runs
 /// alone: see decide_chunk().
 class Running {
  public:

@@ -92,7 +92,7 @@ bool Runs::run_next() {
   return true;
 }
 
-/// If a branch goes to a block that this warp has not visited, and a parameter would make its lanes go there, that is tried next.
+/// Queues a run for a branch to a block that this warp has not visited, if a parameter would make its lanes go there.
 void Runs::note_turns(Block const& block, Inputs const& inputs, unsigned warp) {
   constexpr std::size_t most_of_block = 4, most_waiting = 256;
   for (bool const truth : {false, true}) {
@@ -307,7 +307,7 @@ bool Runs::is_header(std::uint32_t block) const {
   return l >= 0 && flow_.loops[static_cast<std::size_t>(l)].header == block;
 }
 
-/// In the innermost loop around both, the inner loop or block of `a` comes before that of `b`.
+/// True if, in the innermost loop around both, the inner loop or block of `a` comes before that of `b`.
 bool Runs::comes_first(std::uint32_t a, std::uint32_t b) const {
   auto const within = [&](std::uint32_t block, std::int32_t loop) {
     std::int32_t inner = -1;

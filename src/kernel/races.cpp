@@ -150,7 +150,7 @@ class RaceSearch {
     return RaceRole::none;
   }
 
-  /// Which accesses are to shared memory, and by whom. False if some are not modelled.
+  /// Classifies the accesses to shared memory and the threads that make them. Returns false if some are not modelled.
   bool classify() {
     accesses_.resize(program_.accesses.size());
     for (std::size_t i = 0; i < accesses_.size(); ++i) {

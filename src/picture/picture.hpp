@@ -69,7 +69,7 @@ struct Tile {
 /// `; 1 element of padding behind each row`, where the lines of the layout are further apart than they are long; else empty.
 [[nodiscard]] std::string padding_of(Tile const& tile);
 
-/// How a tile is cut into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
+/// Cut of a tile into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
 /// their order, in an aligned block of shared memory, with the swizzle and without.
 struct Grid {
   bool transposed = false;    ///< lines of the picture are columns of the tile
@@ -214,7 +214,7 @@ struct Window {
   std::int64_t cells = 0;
 };
 
-/// At most 32 lines and `cells` cells: those that the phase's lanes are in, and, but for shared memory itself, those around
+/// Window of at most 32 lines and `cells` cells: those that the phase's lanes are in, and, but for shared memory itself, those around
 /// them.
 [[nodiscard]] Window make_window(Picture const& picture, std::int64_t cells);
 

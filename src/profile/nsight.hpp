@@ -17,7 +17,7 @@
 
 namespace swizproof {
 
-/// How often an operation's instructions ran.
+/// Number of runs of an operation's instructions.
 struct Executed {
   Operation operation{};
   std::uint64_t times = 0;

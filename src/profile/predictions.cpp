@@ -150,7 +150,7 @@ class Answers {
   fmt::memory_buffer text_{};
 };
 
-/// Why the input ended before its end.
+/// Reason why the input ended before its end.
 std::optional<InputError> broken_off(Lines const& lines, std::string const& file) {
   if (lines.failed()) return InputError::whole("cannot read the input", file);
   if (lines.endless()) return InputError::whole("a line of the input does not end", file);

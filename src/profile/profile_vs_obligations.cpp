@@ -26,7 +26,7 @@ bool counts_as_cycles(Placement const& placement) {
   return all;
 }
 
-/// Why an obligation proves none of its accesses; empty if it does.
+/// Reason why an obligation proves none of its accesses; empty if it does.
 std::string why_not(Obligation const& o, TileVerdict const& tile) {
   if (auto const* unknown = std::get_if<Unknown>(&tile.outcome)) return unknown->reason;
   bool const refuted = std::holds_alternative<Refuted>(tile.outcome);

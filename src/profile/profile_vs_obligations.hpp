@@ -57,7 +57,7 @@ struct ProvedAccesses {
 /// True if a regular expression, or an empty text for every kernel, is found in some name of a kernel. Throws InputError.
 [[nodiscard]] bool speaks_of(std::string const& expression, std::initializer_list<std::string_view> names);
 
-/// How a measurement compares; see above. `as_expected`: as `as_proved`, with what refutes an obligation that expects it.
+/// Comparison of a measurement; see above. `as_expected`: as `as_proved`, with what refutes an obligation that expects it.
 enum class Comparison : std::uint8_t {
   as_proved,
   as_expected,

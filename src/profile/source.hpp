@@ -32,7 +32,7 @@ class Sources {
   /// Throws InputError for what is no folder, and for more than 16.
   explicit Sources(std::vector<std::string> folders);
 
-  /// At most 16 MiB a file and 64 MiB of all; a regular file without zero bytes. A path that is not absolute is one from the
+  /// Reads at most 16 MiB a file and 64 MiB of all; a regular file without zero bytes. A path that is not absolute is one from the
   /// working folder.
   SourceFile const& file(std::string const& name);
 

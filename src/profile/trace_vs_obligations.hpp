@@ -22,7 +22,7 @@ namespace swizproof {
 /// Instances of one access that are looked at.
 inline constexpr std::uint64_t most_instances = std::uint64_t{1} << 24;
 
-/// How a traced instruction stands to the obligations.
+/// Comparison of a traced instruction with the obligations.
 /// `as_expected`: an instance of an access whose obligation is refuted, as it expects: no budget holds there.
 enum class Conformance : std::uint8_t {
   as_proved,
@@ -36,7 +36,7 @@ enum class Conformance : std::uint8_t {
 /// The time that comparing may take: CPU time of the calling thread, so that a busy machine changes no verdict.
 class CpuBudget {
  public:
-  /// So many seconds from now; ends with the limits' stop token too.
+  /// Deadline so many seconds from now; ends with the limits' stop token too.
   explicit CpuBudget(Limits const& limits);
   /// Returns whether it is spent. Looks at the clock once in 1,024 calls.
   [[nodiscard]] bool spent();

@@ -144,7 +144,7 @@ LineSum sum_of(LineRows const& rows, Tables const& tables, std::uint64_t launche
   return sum;
 }
 
-/// How often kernels of each name were launched while they were traced. Several functions may have one name.
+/// Number of launches of kernels of each name while they were traced. Several functions may have one name.
 std::map<std::string, std::uint64_t> launches_by_name(Trace const& trace) {
   std::map<std::string, std::uint64_t> out;
   TracedInstruction const* before = nullptr;

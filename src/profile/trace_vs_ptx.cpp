@@ -58,7 +58,7 @@ std::vector<Pattern32> patterns_of(TracedInstruction const& i) {
   return out;
 }
 
-/// How a pattern compares with one case of an access.
+/// Comparison of a pattern with one case of an access.
 enum class Match : std::uint8_t {
   none,
   fewer_lanes,  ///< its addresses, without lanes that surely take part
@@ -397,7 +397,7 @@ class Comparer {
     return all;
   }
 
-  /// Why something may be done on the line that is not known: an access that is not decided, or a call.
+  /// Reason why accesses on the line are not all known: an access that is not decided, or a call.
   [[nodiscard]] std::string open(std::vector<KernelAccess const*> const& accesses) const {
     for (KernelAccess const* a : accesses)
       if (!a->lanes)
@@ -423,7 +423,7 @@ class Comparer {
         }
     return {};
   }
-  /// Why it may be merged of accesses that are not decided.
+  /// Reason why it may be merged from accesses that are not decided.
   [[nodiscard]] std::string narrower() const {
     for (unsigned const n : merges())
       if (std::string const why = open(of_width(out_.traced->instruction->bytes / n)); !why.empty())
@@ -534,7 +534,7 @@ std::size_t CompiledReport::count(AsCompiled which) const {
                                                 [&](auto const& i) { return i.outcome == which; }));
 }
 
-/// How many instructions from the first on are of its function: a trace has the functions one after the other, each by address.
+/// Number of instructions from the first on that are of its function: a trace has the functions one after the other, each by address.
 static std::size_t of_one_function(std::span<TracedInstruction const> traced) {
   std::size_t n = 1;
   while (n < traced.size() && traced[n].kernel == traced[0].kernel && traced[n].block == traced[0].block &&

@@ -28,7 +28,7 @@
 
 namespace swizproof {
 
-/// How a traced instruction compares with the PTX.
+/// Comparison of a traced instruction with the PTX.
 enum class AsCompiled : std::uint8_t {
   as_proved,  ///< each recorded pattern is found
   differs,    ///< one is not, and all that the PTX's accesses on this line can do is known

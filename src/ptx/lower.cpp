@@ -27,7 +27,7 @@ bool may_make_generic(Instruction const& i) {
   return i.opcode.name == "cvta" && !i.opcode.has("to") && i.opcode.space == Space::shared;
 }
 
-/// Why a function may access shared memory; empty if it does not.
+/// Reason why a function may access shared memory; empty if it does not.
 std::string why_call_matters(Module const& module, std::string_view name, std::set<std::string_view>& seen) {
   if (is_harmless(name)) return {};
   if (!seen.insert(name).second) return {};

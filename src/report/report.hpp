@@ -15,7 +15,7 @@
 
 namespace swizproof {
 
-/// How text looks: in colours, or without where the output is not a terminal; whole, or brief.
+/// Style of text: in colours, or without where the output is not a terminal; whole, or brief.
 class Style {
  public:
   /// `when` is auto, always or never; `file_descriptor` is the output's. NO_COLOR is honoured.

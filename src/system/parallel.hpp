@@ -40,7 +40,7 @@ namespace swizproof {
   return least >> 20;
 }
 
-/// How many things to do at a time that need up to `megabytes` each: one a core, as long as the memory lasts. At least 1.
+/// Number of tasks to run at a time that need up to `megabytes` each: one a core, as long as the memory lasts. At least 1.
 [[nodiscard]] inline unsigned default_jobs(unsigned megabytes) {
   std::uint64_t const fit = std::max<std::uint64_t>(memory_megabytes() / megabytes, 1);
   return static_cast<unsigned>(

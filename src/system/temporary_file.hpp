@@ -42,7 +42,7 @@ inline void end_by(int signal) {
 
 }  // namespace detail
 
-/// As long as it lives, a signal that ends the program removes `path`: a file, or a folder that is empty once the other
+/// Guard of a path: as long as it lives, a signal that ends the program removes `path`: a file, or a folder that is empty once the other
 /// doomed files are gone. Beyond 256 at a time they stay behind.
 class Doomed {
  public:
@@ -75,7 +75,7 @@ class Doomed {
   detail::DoomedPath* place_ = nullptr;
 };
 
-/// From now on Ctrl-C, SIGTERM and SIGHUP end the program at once and leave no temporary file. One that was ignored when
+/// Makes Ctrl-C, SIGTERM and SIGHUP end the program at once and leave no temporary file. One that was ignored when
 /// the program began (nohup) stays so. Checked by tests/program/signals.
 inline void end_at_once_by_signals() {
   for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {

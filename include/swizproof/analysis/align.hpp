@@ -62,7 +62,7 @@ struct Alignment {
 /// Refuses bases by their alignment where the map's pointer has an address: it is the only base. Throws InputError.
 void refuse_other_bases(Map const& map, std::optional<std::uint64_t> align);
 
-/// Why a question that names no bases is not decided, where own_alignment() is not known.
+/// Reason if a question that names no bases is not decided, because own_alignment() is not known.
 inline constexpr char const* unknown_bases =
     "the bases are not known, because no engine can decide the period of the function: give the alignment "
     "with --align";

@@ -73,7 +73,7 @@ struct AtFootprints {
   friend bool operator==(AtFootprints const&, AtFootprints const&) = default;
 };
 
-/// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
+/// Part of the tile that all cases of an access reach together, in bytes of shared memory (rounded up).
 struct Coverage {
   std::uint64_t reached = 0;
   std::uint64_t of = 0;
@@ -137,7 +137,7 @@ struct AccessVerdict {
 [[nodiscard]] std::optional<AccessVerdict> check_exhaustively(Placement const& placement,
                                                               CheckOptions const& options);
 
-/// Why the access does not fit its tile, if it does not; Unknown where a limit is reached.
+/// Reason if the access does not fit its tile; Unknown if a limit is reached.
 [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placement,
                                                                       CheckOptions const& options);
 

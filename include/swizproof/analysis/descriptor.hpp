@@ -93,7 +93,7 @@ struct Misread {
   std::int64_t stored = 0;  ///< byte address
 };
 
-/// How a tile is cut into instructions.
+/// Cut of a tile into instructions.
 struct Instructions {
   Operand operand = Operand::a;
   std::uint64_t rows = 0, depth = 0;  ///< elements of one

@@ -55,11 +55,11 @@ inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
 /// enumeration and, where it is affine in the bits of its index, by linear algebra. Throws Disagreement.
 [[nodiscard]] Inspection inspect(Map const& map, Limits const& limits);
 
-/// Do different inputs have different images? indices of a tile by enumeration (Unknown beyond
+/// True if different inputs have different images: indices of a tile by enumeration (Unknown beyond
 /// most_enumerated), all 64-bit numbers for a function without a shape. Throws Disagreement.
 [[nodiscard]] Fact is_one_to_one(Map const& map, Limits const& limits);
 
-/// Is it one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
+/// True if it is one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
 [[nodiscard]] Fact is_bijective(Map const& map, Limits const& limits);
 
 /// The least P > 0 with f(x+P) = f(x)+P for all x, of the stages as a function of 64-bit words: a power

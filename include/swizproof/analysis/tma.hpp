@@ -124,7 +124,7 @@ struct TmaCopies {
 /// panels of 64 columns, box {64, 64, 2}: (_64,(_64,_2)) as modes (_64,_64,_2).
 [[nodiscard]] std::optional<Map> split_tile(Map const& map, TmaBoxes const& boxes);
 
-/// Why no boxes of tma_recasts() write a tile of such elements, `reason` being why those of the first do not.
+/// Reason why no boxes of tma_recasts() write a tile of such elements; `reason` is that of the first of them.
 [[nodiscard]] std::string reason_of_recast(unsigned element_bits, std::string reason);
 
 /// The copies that write exactly this tile in these modes, decided as tma_boxes() does, from any base if there are none from

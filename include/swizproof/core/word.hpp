@@ -152,7 +152,7 @@ template <class W, class I, detail::if_beside<W, I> = 0>
 }
 
 #if defined(__cpp_concepts)
-/// As `is_number`.
+/// The same as `is_number`.
 template <class W>
 concept Number = is_number<W>;
 

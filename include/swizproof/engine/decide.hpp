@@ -54,11 +54,11 @@ void must_agree(std::string_view what, Engine a, std::string_view a_says, Engine
 
 // ------------------------------------------------------- one engine alone: for the tests of engines, and for benchmarks
 
-/// By enumerating all values; nothing if there are more than 2^`bits` of them. A counterexample is
+/// Decides by enumerating all values; nothing if there are more than 2^`bits` of them. A counterexample is
 /// the first in lexicographic order of the variables.
 [[nodiscard]] std::optional<Outcome> decide_exhaustively(Question const& q, unsigned bits = 20);
 
-/// By linear algebra over GF(2); nothing if the statement is not affine in its variables.
+/// Decides by linear algebra over GF(2); nothing if the statement is not affine in its variables.
 [[nodiscard]] std::optional<Outcome> decide_linearly(Question const& q);
 
 /// Decides all questions at once by SMT: Proved if all hold, else a counterexample of one. Each query has its own memory

@@ -50,7 +50,7 @@ struct Node {
   friend bool operator==(Node const&, Node const&) = default;
 };
 
-/// How many of a, b, c are operands: none of a leaf, one of a negation or a resized word, three of an ite, else two.
+/// Number of operands among a, b, c: none of a leaf, one of a negation or a resized word, three of an ite, else two.
 [[nodiscard]] constexpr unsigned operand_count(Op op) {
   switch (op) {
     case Op::constant:

@@ -39,7 +39,7 @@ struct Outcome : std::variant<Unknown, Proved, Refuted> {
   using variant::variant;
 };
 
-/// Which engine gave the answer. `search` tried small values and found a counterexample.
+/// Engine that gave the answer. `search` tried small values and found a counterexample.
 enum class Engine : std::uint8_t { exhaustive, linear, search, smt };
 
 [[nodiscard]] constexpr std::string_view name(Engine engine) {

@@ -65,7 +65,7 @@ struct FlowPlace {
 /// The bits of a number in a floating-point type; nothing where it has no such number.
 [[nodiscard]] std::optional<std::uint64_t> flow_bits(double value, std::string_view type);
 
-/// Which missing fences between the generic and the async proxy are faults.
+/// Missing fences between the generic and the async proxy that are faults.
 enum class FlowProxy : std::uint8_t {
   strict,  ///< each fence that the PTX ISA requires
   write,   ///< behind what threads store, and neither behind what they read nor behind mbarrier.init

@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// How shared memory is divided (H1): `count` banks of `bytes` bytes, both powers of two, neighbours in neighbouring banks.
+/// Division of shared memory (H1): `count` banks of `bytes` bytes, both powers of two, neighbours in neighbouring banks.
 /// There are no banks by default: each table states its own.
 struct Banks {
   unsigned count;
@@ -209,7 +209,7 @@ inline constexpr Architecture const& sm_90 = architectures[0];
 /// Bytes of shared memory that a block of sm_90 may have. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
 inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes.value();
 
-/// How an architecture serves an instruction.
+/// Service of an instruction by an architecture.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase const& phase(Architecture const& arch, Instruction i) {
   return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];
 }

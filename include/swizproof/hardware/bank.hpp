@@ -56,7 +56,7 @@ template <class W>
   return {w.number % banks.count};
 }
 
-/// How an instruction's lanes are served: `count` phases of `size` lanes each, in the order of `row`.
+/// Phases of an instruction's lanes: `count` phases of `size` lanes each, in the order of `row`.
 struct Phases {
   unsigned count;
   unsigned size;

@@ -157,7 +157,7 @@ template <unsigned Lanes, class F>
   return __builtin_popcountll(taken) == warp_lanes;
 }
 
-/// How many lanes of its phase have a lane's slot: those of its own word and of earlier ones. In the last word they are all.
+/// Number of lanes of its phase that have a lane's slot: those of its own word and of earlier ones. In the last word they are all.
 template <unsigned Lanes>
 [[nodiscard, gnu::always_inline]] inline WarpFields met_by(WarpFields const& slot) {
   WarpFields met{};

@@ -93,7 +93,7 @@ struct MatrixDescriptor {
 
   [[nodiscard]] constexpr OperandMode const& operand_mode() const { return operand_modes[mode]; }
 
-  /// Which field cannot hold its number; empty if all can. Lengths are multiples of 16 below 2^18.
+  /// Field that cannot hold its number; empty if all can. Lengths are multiples of 16 below 2^18.
   [[nodiscard]] constexpr std::string_view defect() const {
     if ((start & ~0x3FFF0U) != 0) return start_field.name;
     if ((leading_byte_offset & ~0x3FFF0U) != 0) return leading_field.name;
@@ -158,7 +158,7 @@ template <class W>
   return {swizzled(mode.swizzle, d.base_offset, W(start + offset))};
 }
 
-/// Why an instruction reads no such elements in this order under a mode; empty if it does.
+/// Reason if an instruction reads no such elements in this order under a mode; empty if it does.
 /// [PTX ISA 9.1: 9.7.15.5.2, imm-trans is of .f16 and .bf16; 9.7.16.4.1.1, transposed operands; 9.7.16.2.1 for elements below 8 bits]
 [[nodiscard]] constexpr std::string_view why_not(OperandReader reader, OperandMode const& mode, Major major,
                                                  unsigned element_bits) {

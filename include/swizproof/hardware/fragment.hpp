@@ -91,7 +91,7 @@ enum class FragmentFormula : std::uint8_t {
   return static_cast<FragmentFormula>(formula);
 }
 
-/// Which operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
+/// Operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
 /// The metadata E of a sparse product say which of its elements are not zero.
 enum class Operand : std::uint8_t { a, b, d, scale_a, scale_b, e };
 

@@ -25,7 +25,7 @@ namespace swizproof {
 /// Swizzle modes of a wgmma descriptor, with the numbers of the bit field.
 enum class WgmmaMode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
 
-/// Which index of an operand is contiguous in memory.
+/// Index of an operand that is contiguous in memory.
 enum class Major : std::uint8_t { k, mn };
 
 /// The mode's function of byte addresses. `swizzle_of(WgmmaMode::b64) == Swizzle{2, 4, 3}`

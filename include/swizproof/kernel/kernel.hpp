@@ -126,7 +126,7 @@ struct KernelAccess {
       bounds_reason{};  ///< reason if `in_bounds` is not known, although an execution exists and the addresses have a cost model
   std::optional<KernelFunction>
       function{};  ///< function of the low bits of one parameter, if the bound differs with them
-  /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known.
+  /// Every way in which a warp can execute it, with KernelOptions::lanes; nothing if they are not all known.
   std::optional<std::vector<KernelLanes>> lanes{};
   std::string lanes_reason{};  ///< reason if `lanes` are not all known; empty if `reason` has it
   std::optional<KernelPlace>

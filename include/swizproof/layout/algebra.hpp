@@ -39,7 +39,7 @@ struct Tiler {
   [[nodiscard]] bool is_tuple() const { return std::holds_alternative<std::vector<Tiler>>(value); }
 };
 
-/// As CuTe prints it.
+/// Text as CuTe prints it.
 [[nodiscard]] std::string to_string(Tiler const& tiler);
 /// The tree of integers that a tiler of integers is; nothing if it holds a layout or `_`.
 [[nodiscard]] std::optional<IntTuple> integers(Tiler const& tiler);

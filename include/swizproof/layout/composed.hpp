@@ -14,7 +14,7 @@
 
 namespace swizproof {
 
-/// As CuTe prints it, from its stages: `Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)`. A flagged
+/// Text as CuTe prints it, from its stages: `Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)`. A flagged
 /// layout that starts at an offset, which CuTe cannot print, has it behind the flag: `... o _64 o ...`.
 [[nodiscard]] std::string to_string(Map const& map);
 /// The same; a bound pointer stands with its address: `Sw<3,4,3>_smem_ptr[16b](0x7f00) o ...`.
@@ -50,7 +50,7 @@ namespace swizproof {
 /// R with R(map(i)) = i.
 [[nodiscard]] Mapping left_inverse(Mapping const& map);
 
-/// In units of n elements (upcast), or n times finer. A flagged layout keeps its swizzle and changes its
+/// The layout in units of n elements (upcast), or n times finer. A flagged layout keeps its swizzle and changes its
 /// element; a swizzle that moves bits below the new unit has no such function, which a note says.
 [[nodiscard]] Mapping upcast(Mapping const& map, std::int64_t n);
 [[nodiscard]] Mapping downcast(Mapping const& map, std::int64_t n);

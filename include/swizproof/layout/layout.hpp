@@ -47,7 +47,7 @@ struct IntTuple {
       for (std::int64_t const leaf : m.leaves()) all.push_back(leaf);
     return all;
   }
-  /// How many leaves there are.
+  /// Number of leaves.
   [[nodiscard]] std::size_t leaf_count() const {
     std::size_t count = is_tuple ? 0 : 1;
     for (IntTuple const& m : modes) count += m.leaf_count();
@@ -138,7 +138,7 @@ struct Layout {
   }
 };
 
-/// As CuTe prints it: `(_8,(2,_4))`, `5@1@0`.
+/// Text as CuTe prints it: `(_8,(2,_4))`, `5@1@0`.
 [[nodiscard]] inline std::string to_string(IntTuple const& t) {
   if (!t.is_tuple) {
     std::string leaf = (t.is_static ? "_" : "") + std::to_string(t.value);
@@ -150,7 +150,7 @@ struct Layout {
   return text + ")";
 }
 
-/// As CuTe prints it: `(_8,_64):(_64,_1)`.
+/// Text as CuTe prints it: `(_8,_64):(_64,_1)`.
 [[nodiscard]] inline std::string to_string(Layout const& l) {
   return to_string(l.shape) + ":" + to_string(l.stride);
 }

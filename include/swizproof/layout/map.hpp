@@ -25,7 +25,7 @@ namespace swizproof {
 /// Hint where the size of an element is needed and not known.
 inline constexpr char const* element_hint = "give --element f16; in a file of obligations element = \"f16\"";
 
-/// As CuTe prints it: `Sw<3,4,3>`.
+/// Text as CuTe prints it: `Sw<3,4,3>`.
 [[nodiscard]] inline std::string to_string(Swizzle const& s) {
   return "Sw<" + std::to_string(s.bits) + "," + std::to_string(s.base) + "," + std::to_string(s.shift) + ">";
 }
@@ -34,12 +34,12 @@ inline constexpr char const* element_hint = "give --element f16; in a file of ob
 struct Displacement {
   std::int64_t elements = 0;
   bool is_static = true;
-  /// Not 0 for CuTe's MixedBits: the bits known only at run time. `M_128|(64&64)=192`: 64.
+  /// The bits known only at run time, for CuTe's MixedBits; else 0. `M_128|(64&64)=192`: 64.
   std::uint32_t dynamic_bits = 0;
   friend bool operator==(Displacement const&, Displacement const&) = default;
 };
 
-/// As CuTe prints it: `_0`, `72`, `M_128|(64&64)=192`.
+/// Text as CuTe prints it: `_0`, `72`, `M_128|(64&64)=192`.
 [[nodiscard]] inline std::string to_string(Displacement const& d) {
   if (d.dynamic_bits == 0) return (d.is_static ? "_" : "") + std::to_string(d.elements);
   auto const bits = static_cast<std::uint32_t>(d.elements);
@@ -75,7 +75,7 @@ struct LinearMap {
 /// The map whose image has in bit i the XOR of the bits of x in rows[i]; bits from rows.size() on stay.
 [[nodiscard]] LinearMap linear_map(std::span<std::uint64_t const> rows);
 
-/// As the command line takes it: `fn(x) = x ^ ((x >> 3) & 0x70)`.
+/// Text for the command line: `fn(x) = x ^ ((x >> 3) & 0x70)`.
 [[nodiscard]] std::string to_string(LinearMap const& map);
 
 /// One function of a composition.

@@ -127,7 +127,7 @@ std::vector<TileDescriptor const*> needed(std::vector<TileDescriptor> const& sol
   return out;
 }
 
-/// How many rows of 128 bytes the pattern has, if each of these starts at its base and has the number of the base's row as
+/// Number of rows of 128 bytes in the pattern, if each of these starts at its base and has the number of the base's row as
 /// its base offset; they are one formula then.
 std::optional<unsigned> rows_of_base_offset(std::vector<TileDescriptor const*> const& all) {
   MatrixDescriptor expected = all.front()->fields;

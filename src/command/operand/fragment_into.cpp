@@ -30,7 +30,7 @@ std::array<std::array<std::string, 2>, 2> matched_indices(MovementAnswer const& 
            {std::string(r.from.column_index()), swapped ? row : column}}};
 }
 
-/// How a register is filled with converted results, lowest bits first; nothing where none are converted.
+/// Packing of converted results into a register, lowest bits first; nothing where none are converted.
 std::string packing(MovementAnswer const& r) {
   unsigned const bits = r.movement.wanted.fragment.bits;
   if (r.computed_bits == 0 || bits >= 32) return {};
@@ -62,7 +62,7 @@ std::string conversion(MovementAnswer const& r) {
   return {};
 }
 
-/// How a permutation of k meets blocks of k that share a scale.
+/// Effect of a permutation of k on blocks of k that share a scale.
 enum class Blocks : std::uint8_t { kept, moved, split };
 Blocks blocks_under(std::vector<unsigned> const& k, unsigned block) {
   bool kept = true;
@@ -76,7 +76,7 @@ std::string_view name_of(Blocks b) {
   return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "split";
 }
 
-/// When results with k permuted so are right.
+/// Condition under which results with k permuted so are right.
 std::string harmless(MovementAnswer const& r) {
   if (r.operand().sparse)
     return "correct if and only if the metadata and k of the other operand are permuted the same way";

@@ -73,7 +73,7 @@ std::optional<Swizzle> byte_swizzle(Mapping const& map) {
   return on_bytes ? *swizzle : recast(*swizzle, 3 - std::countr_zero(*map.element_bits));
 }
 
-/// That no mode has the tile's swizzle; empty where one has.
+/// Statement that no mode has the tile's swizzle; empty if one has.
 std::string hint_of_swizzle(TmaResult const& result) {
   std::optional<Swizzle> const own = byte_swizzle(result.map);
   if (!own || own->bits == 0 || !result.found.plans.empty()) return {};
@@ -100,7 +100,7 @@ std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
       mode);
 }
 
-/// From here on the tile is the one whose elements TMA has; its text stays the user's.
+/// Replaces the tile by the one whose elements TMA has; its text stays the user's.
 void take_recast(TmaResult& result) {
   unsigned const before = *result.map.element_bits;
   static_cast<Map&>(result.map) = *result.found.recast;
@@ -274,7 +274,7 @@ std::string domain_of(TmaResult const& result) {
                      plan.also.empty() ? "" : ", and every other good base");
 }
 
-/// From which bases there are no copies, of a refutation.
+/// Bases from which there are no copies, of a refutation.
 std::string domain_of_refutation(TmaResult const& result) {
   std::uint64_t const unit = result.found.none_from;
   return unit == 1 ? "every base" : fmt::format("every base that is a multiple of {}", unit);

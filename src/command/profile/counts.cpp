@@ -23,7 +23,7 @@ constexpr OutcomeWords known_outcomes[] = {
     {CountedLine::Outcome::undecided, "undecided", "undecided"},
 };
 
-/// Why what is counted of a line is known within bounds alone.
+/// Reasons why the count of a line is known only within bounds.
 constexpr std::string_view bounded_reasons[] = {
     "copies: the counter has the fill of the line as well as the write to shared memory",
     "loads of 8 and 16 bytes: equal addresses are merged in ways that the counter does not show (H11)",

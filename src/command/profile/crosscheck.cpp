@@ -473,7 +473,7 @@ Json measurements(Profiles const& user) {
   return all;
 }
 
-/// How many lines of each kind, and what is no line.
+/// Numbers of lines of each kind, and of other input.
 Json sums(Profiles const& user) {
   Json out{{"lines", user.compared.size()}};
   for (Comparison const c : kinds) out[std::string(key_of(c))] = user.count({c});

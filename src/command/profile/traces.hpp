@@ -12,7 +12,7 @@
 
 namespace swizproof::command {
 
-/// How traces stand to what is proved.
+/// Traces and their comparison with the proofs.
 struct Traces {
   std::span<Trace const> traces{};           ///< traces; they outlive it
   std::vector<ConformanceReport> reports{};  ///< one for each trace
@@ -35,7 +35,7 @@ struct Traces {
 /// The key `traces`: [{"name", "device", "arch", "dropped", "instructions": [{"kernel", "comparison", "nearest", ...}]}].
 [[nodiscard]] nlohmann::ordered_json to_json(Traces const& traces);
 
-/// How many instructions stand how to what is proved.
+/// Numbers of instructions by their comparison with the proofs.
 [[nodiscard]] nlohmann::ordered_json sums(Traces const& traces);
 
 /// A line for each instruction, under what differs the first lane that does, and what the words mean.

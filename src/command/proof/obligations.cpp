@@ -231,7 +231,7 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   return out;
 }
 
-/// Why an access is refuted: it does not fit its tile, or costs too much.
+/// Reason why an access is refuted: it does not fit its tile, or costs too much.
 std::string failing(AccessVerdict const& v, Refuted const& refuted, int indent, Style const& style) {
   if (WorstCost const* const cost = v.cost())
     return fmt::format("{:{}}{}: {} wavefronts, {} allowed\n", "", indent, v.title, cost->wavefronts,
@@ -277,7 +277,7 @@ std::vector<FailingOperand> failing_operands_of(Obligation const& o, ObligationR
   return failing_operands(*r.kernel);
 }
 
-/// Why it does not hold, down to the lane.
+/// Reason why it does not hold, down to the lane.
 std::string reasons(Obligation const& o, ObligationReport const& r, int indent, Style const& style) {
   std::string lines;
   for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);

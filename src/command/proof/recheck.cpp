@@ -42,7 +42,7 @@ std::string_view name_of(Rechecked::Result result) {
   return "unknown";
 }
 
-/// How many of what.
+/// Numbers of files by kind and result.
 struct Tally {
   std::size_t scripts = 0, proofs = 0, immediate = 0, made = 0, lemmas = 0, unknown = 0, disagree = 0,
               differ = 0;

@@ -157,7 +157,7 @@ class CAccessParser {
     }
     return std::nullopt;
   }
-  /// At the name behind `for`.
+  /// Reads the values of a variable behind `for`, from its name on.
   Variable values_behind_for() {
     std::string name(in_.take_name());
     if (is_digit(name[0]))

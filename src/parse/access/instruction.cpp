@@ -27,7 +27,7 @@ constexpr CopyAtom copy_atoms[] = {
     {"SM90_U16x4_STSM_T", "stmatrix.x2.trans"}, {"SM90_U16x8_STSM_T", "stmatrix.x4.trans"},
 };
 
-/// Without what stands before an instruction in a listing: its address, `/*0fe0*/`, and its predicate, `@!P0`.
+/// The text without the address `/*0fe0*/` and the predicate `@!P0` that a listing has before an instruction.
 std::string_view without_place(std::string_view text) {
   auto const without_blanks = [&] {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

@@ -213,7 +213,7 @@ class ExpressionParser {
              "known here: " + names + for_loop(std::string(name)));
   }
 
-  /// How an access gets a variable of this name.
+  /// Advice how an access gets a variable of this name.
   [[nodiscard]] std::string for_loop(std::string name) const {
     bool const of_access = c_ || (!variables_.empty() && variables_.front() == "lane");
     if (!of_access) return {};

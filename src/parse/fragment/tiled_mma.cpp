@@ -193,7 +193,7 @@ class MmaBlockParser {
     describe_elements(tiled);
     return tiled;
   }
-  /// Which thread a ThrMMA is: its coordinate (V,M,N,K) in ThrLayoutVMNK.
+  /// Reads the thread of a ThrMMA: its coordinate (V,M,N,K) in ThrLayoutVMNK.
   void read_thread(TiledOperand& tiled) {
     auto const vmnk = lines_.find("VMNK");
     if (vmnk == lines_.end()) return;

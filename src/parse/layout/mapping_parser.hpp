@@ -107,7 +107,7 @@ void skip_table(Scanner& in, Mapping const& map, bool of_tensor);
 
 /// `l{}` and `l` before a semicolon, behind the type of a layout: `static constexpr Layout<Shape<_8,_64>> l{};`. Returns the name.
 [[nodiscard]] std::string take_declared_name(Scanner& in);
-/// At a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
+/// True at a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
 [[nodiscard]] bool at_call(Scanner& in);
 /// Takes `stride=` of `cute.make_layout((8,64), stride=(64,1))`, if it names the argument at this position.
 void take_keyword(Scanner& in, std::string_view function, std::size_t position);
@@ -125,7 +125,7 @@ struct Chain {
   bool flagged = false;  ///< smem_ptr[..](unset) has come
   bool bound = false;    ///< a pointer precedes it
 };
-/// From here on the swizzle that was read acts on bytes, and elements have as many bits.
+/// Makes the swizzle that was read act on bytes, and sets the bits of elements.
 void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from);
 
 /// A TiledMMA or TiledCopy, and the thread that get_slice() took of it.

@@ -122,7 +122,7 @@ std::string MappingParser::take_declaration() {
   return {};
 }
 
-/// At a type whose values are layouts or swizzles, or one that `decltype` gives.
+/// True at a type whose values are layouts or swizzles, or one that `decltype` gives.
 bool MappingParser::at_type() {
   in_.skip_namespaces();
   return layouts_.at_layout_type() || in_.looking_at_name("ComposedLayout") ||

@@ -331,7 +331,7 @@ class Reader {
     if (std::string const why = why_no_block({}, shapes[0]); !why.empty()) file_.fail(why, node->source());
     return shapes[0];
   }
-  /// How often each access runs: one number for all of them, or one for each.
+  /// Numbers of runs of the accesses: one number for all of them, or one for each.
   [[nodiscard]] std::vector<std::uint64_t> weights(toml::node const& node, std::size_t accesses) const {
     toml::array const* const each = node.as_array();
     auto const weight = [&](toml::node const& one) {

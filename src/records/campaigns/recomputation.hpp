@@ -15,7 +15,7 @@ struct Share {
   std::uint64_t first = 0, last = 1;  ///< last: behind the last one
   std::uint64_t count = 1;            ///< number of all records
   [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count >= first && unit % count < last; }
-  /// How many of the units 0 .. `all` - 1.
+  /// Number of the units 0 .. `all` - 1 in the share.
   [[nodiscard]] std::uint64_t of(std::uint64_t all) const;
   [[nodiscard]] std::uint64_t parts() const { return last - first; }
 };
