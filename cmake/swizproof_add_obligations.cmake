@@ -3,14 +3,14 @@
 #
 # Adds one CTest for each [[obligation]] of a TOML file, named <prefix><name of the obligation>; the prefix is the
 # file's name and a dot unless it is given. ctest reads the file when it starts, so that a change of it is seen at once.
-# TIMEOUT bounds each test (default 300) and each solver query within it. ARCH: one architecture, or several, each of which every
-# test is about (default sm_90, or what a descriptor's number says; an obligation's own goes before).
+# TIMEOUT bounds each test (default 300) and each solver query within it. ARCH: one architecture, or several; every test checks all
+# of them (default sm_90, or the architecture of a descriptor's number; an obligation's own goes before).
 #
-# With SOURCES the obligations are what a program prints: one that includes the header with the kernel's own CuTe types and
-# calls swizproof::print_obligation() for them (swizproof/cute.hpp). So the type that the kernel uses is what is proved. The
-# program, executable NAME, is built with the project and run then; LIBRARIES are what it links, such as CUTLASS's.
+# With SOURCES a program prints the obligations: it includes the header with the kernel's own CuTe types and
+# calls swizproof::print_obligation() for them (swizproof/cute.hpp). So the proof is about the type that the kernel uses. The
+# program, executable NAME, is built with the project and run then; it links LIBRARIES, such as CUTLASS's.
 #
-# swizproof::swizproof may be installed (find_package) or built beside the project (add_subdirectory).
+# swizproof::swizproof may be installed (find_package) or built with the project (add_subdirectory).
 function(swizproof_add_obligations)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "FILE;NAME;PREFIX;TIMEOUT;ARCH" "SOURCES;LIBRARIES")
   if(arg_SOURCES AND arg_NAME AND NOT arg_FILE)

@@ -15,7 +15,7 @@ file(COPY ${found} DESTINATION "${library}" FOLLOW_SYMLINK_CHAIN)
 file(INSTALL DESTINATION "${library}" TYPE EXECUTABLE FILES "${program}")
 file(INSTALL DESTINATION "${prefix}/bin" TYPE PROGRAM RENAME swizproof FILES "${launcher}")
 
-# A link to a file beside it stays one; what is copied once more under its other name is no link to the outside.
+# A link to a file in the same folder stays one. A file that is copied again under its other name is no link to the outside.
 file(GLOB copied "${library}/*.so*")
 foreach(file IN LISTS copied)
   if(IS_SYMLINK "${file}")
@@ -26,7 +26,7 @@ foreach(file IN LISTS copied)
 endforeach()
 execute_process(COMMAND "${strip}" "${library}/swizproof" "${prefix}/bin/swizproof" COMMAND_ERROR_IS_FATAL ANY)
 
-# Whose the libraries are, where dpkg knows it.
+# Packages of the libraries, if dpkg can name them.
 find_program(query dpkg-query)
 foreach(file IN LISTS found)
   file(REAL_PATH "${file}" real)

@@ -1,5 +1,5 @@
 # swizproof_page_around(TARGET): the page, one file of HTML that loads nothing. TARGET is the program as one file of JavaScript with
-# its WebAssembly inside; style, page and worker go beside it. Called by CMake itself as a script, it writes that file.
+# its WebAssembly inside; style, page and worker are added to it. Called by CMake itself as a script, it writes that file.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${FOLDER}/page.html text)
   foreach(part SHARED_STYLE STYLE SCRIPT WORKER MODULE)

@@ -26,7 +26,7 @@ endif()
 # installed (SWIZPROOF_PYTHON_INSTALL_DIR, component `python`).
 function(swizproof_python_package target)
   set(package ${PROJECT_BINARY_DIR}/python/swizproof)
-  # A wheel has the libraries beside the package. RPATH, not RUNPATH: it is for the libraries of these libraries too.
+  # A wheel has the libraries next to the package. RPATH, not RUNPATH: it is for the libraries of these libraries too.
   set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "$ORIGIN/../swizproof.libs")
   target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/swizproof/*.py ${PROJECT_SOURCE_DIR}/src/python/swizproof/*.pyi)

@@ -162,7 +162,7 @@ CommandLine parse(std::vector<std::string> const& words) {
 }
 
 /// The devices of this process: all, the first --devices, or this rank's one. Throws Failure (77)
-/// where there is none that the kernels run on.
+/// if the kernels run on none of them.
 std::vector<Device> find_devices(CommandLine const& line, Ranks const& ranks) {
   int count = 0;
   cudaError_t const status = cudaGetDeviceCount(&count);
@@ -288,22 +288,22 @@ std::string json(Campaign const& campaign, Record const& record, CommandLine con
       ",\n\"rows\": " + object(record.rows, list) + "}");
 }
 
-/// Writes the file whole or not at all: beside it first, then renamed.
+/// Writes the file whole or not at all: under another name first, then renamed.
 void write(std::string const& name, std::string const& text) {
   if (name == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
       throw Failure{"cannot write to standard output"};
     return;
   }
-  std::string const beside = name + ".part";
+  std::string const part = name + ".part";
   {
-    std::ofstream file(beside, std::ios::binary);
+    std::ofstream file(part, std::ios::binary);
     file << text;
     file.close();
-    if (!file) throw Failure{"cannot write " + beside};
+    if (!file) throw Failure{"cannot write " + part};
   }
   std::error_code error;
-  std::filesystem::rename(beside, name, error);
+  std::filesystem::rename(part, name, error);
   if (error) throw Failure{"cannot write " + name + ": " + error.message()};
 }
 

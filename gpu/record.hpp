@@ -1,5 +1,5 @@
-// Measurements of a campaign: numbers that add up, times of which the longest counts, and rows. Parts of
-// one campaign (devices, ranks) are merged by that rule alone, in every campaign.
+// Measurements of a campaign: numbers to add up, times to take the maximum of, and rows. Parts of
+// one campaign (devices, ranks) are merged only by this rule, in every campaign.
 #pragma once
 
 #include "campaign/cases.hpp"

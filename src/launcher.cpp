@@ -1,4 +1,4 @@
-// bin/swizproof of the self-contained archive: runs lib/swizproof/swizproof by the loader and the libraries that lie beside it,
+// bin/swizproof of the self-contained archive: runs lib/swizproof/swizproof with the loader and the libraries of the archive,
 // so that it works on any x86-64 Linux, with any C library or none. Linked statically: it needs neither a shell nor
 // /proc. Arguments, environment, descriptors, signals and the exit code are the program's own, since exec leaves no process
 // behind. LD_LIBRARY_PATH is not set: programs that swizproof starts (cvc5, cadical) are the system's, with its libraries.

@@ -2,8 +2,8 @@
 //
 // As in wgmma.cu one operand is an identity matrix, so that the result is the other one: what the instruction read. The window
 // of shared memory holds numbers, three bits of the place of each element in each pass, which every type holds exactly. B is
-// read with A = identity in registers, so the fragments of A are asked as well; A with B = identity in shared memory, K-major
-// without a swizzle. operands.hpp is what was printed.
+// read with A = identity in registers, so this checks the fragments of A as well; A with B = identity in shared memory, K-major
+// without a swizzle. operands.hpp has the printed numbers.
 #include "campaigns/asynchronous.cuh"
 #include "record.hpp"
 
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(128)
   std::uint32_t const base = (start + 4095) / 4096 * 4096;
   unsigned char* const numbers = memory + (base - start);
   std::uint32_t* const out = found + std::size_t{blockIdx.x} * most_rows * most_depth;
-  // Whole elements: ptxas 13.0 makes a wrong low byte of what has just been rounded to bf16 (gpu/README.md).
+  // Whole elements: ptxas 13.0 makes a wrong low byte of a number that has just been rounded to bf16 (gpu/README.md).
   auto const put = [&](std::uint32_t at, std::uint32_t value) {
     using Bits = std::conditional_t<bytes == 4, std::uint32_t,
                                     std::conditional_t<bytes == 2, std::uint16_t, std::uint8_t>>;

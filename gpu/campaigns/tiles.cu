@@ -1,9 +1,9 @@
 // tiles: whether the arguments that `swizproof tma` prints write the tile, and store it.
 //
-// Each byte of the tensor is its own number, told by the three bytes of that number in three copies, since the copy engine
-// knows no elements of 24 bits. All boxes of a tile are loaded on one barrier, which expects the bytes of all. Then all of
-// shared memory is read back: each 16 bytes of a line must stand whole at one place, and every other byte must be
-// untouched. For a store shared memory is numbered instead and the tensor is read back. tiles.hpp is what was printed.
+// Each byte of the tensor has its own number, in the three bytes of that number in three copies, since the copy engine
+// has no elements of 24 bits. All boxes of a tile are loaded on one barrier, which expects the bytes of all. Then all of
+// shared memory is read back: each 16 bytes of a line must be whole at one address, and every other byte must be
+// untouched. For a store shared memory is numbered instead and the tensor is read back. tiles.hpp has the printed numbers.
 #include "campaigns/asynchronous.cuh"
 #include "campaigns/tensor_map.hpp"
 #include "record.hpp"

@@ -18,9 +18,9 @@ struct Stop {
   std::string reason;
 };
 
-constexpr unsigned attempts = 7;        ///< of each measurement
-constexpr unsigned more_attempts = 40;  ///< if the first ones do not agree
-constexpr unsigned candidates = 400;    ///< random patterns of which the most telling one is measured
+constexpr unsigned attempts = 7;        ///< attempts of each measurement
+constexpr unsigned more_attempts = 40;  ///< attempts if the first ones do not agree
+constexpr unsigned candidates = 400;    ///< random patterns from which the most telling one is chosen
 constexpr unsigned most_examples = 8;
 constexpr std::uint32_t odd_lanes = 0xaaaaaaaa;
 
@@ -199,7 +199,7 @@ class Learner {
 
   // ------------------------------------------------------------------------------------ banks
 
-  /// Lanes of which every phase has as many as of the others, as far as the times tell: 16 wavefronts if they lie d further.
+  /// Half of the lanes of every phase, as far as the times show: 16 wavefronts if these lanes lie d further.
   [[nodiscard]] std::optional<std::uint32_t> halves(Instruction i, std::uint32_t d) {
     std::vector<std::uint32_t> sets;
     for (unsigned mask = 1; mask < warp_lanes; ++mask) {
@@ -436,7 +436,7 @@ class Learner {
     return all;
   }
 
-  /// The pattern of lanes paired under p whose cost tells the candidates apart best.
+  /// The pattern of lanes paired under p whose cost differs most among the candidates.
   [[nodiscard]] Probe most_telling(Instruction i, unsigned p, std::vector<Phase> const& ways) const {
     Probe best;
     int best_apart = -1;

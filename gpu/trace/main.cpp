@@ -125,7 +125,7 @@ std::string preload_library() {
         throw Failure{std::string("no sanitizer library of this toolkit's version: ") + dlerror(), 77};
       return path;
     }
-  throw Failure{"libswizproof-trace.so is not beside the program", 77};
+  throw Failure{"libswizproof-trace.so is not in the program's folder", 77};
 }
 
 /// A folder in TMPDIR that goes with its owner.
@@ -656,7 +656,7 @@ void write_traces(Options const& options, std::string const& folder, pid_t progr
                  raw.functions.size());
     if (!options.sass.empty() && !raw.functions.empty()) code[options.sass + behind] = kept.text();
   }
-  for (auto const& [file, text] : code) {  // after the traces, none of which is to be lost
+  for (auto const& [file, text] : code) {  // after the traces, so that none of them is lost
     if (text.empty())
       throw Failure{file + ": not written, for nvdisasm has disassembled none of the kernels"};
     WholeFile out(file);
@@ -665,8 +665,8 @@ void write_traces(Options const& options, std::string const& folder, pid_t progr
   }
 }
 
-/// Removes a file that is to be written: what stands there afterwards is of this run. Nothing is run for an hour to find out that its
-/// trace cannot be written.
+/// Removes a file that is to be written, so its later contents are of this run. Fails at once if the file cannot be written, not
+/// after an hour's run.
 void clear(std::string const& file) {
   if (fs::exists(file) && !fs::is_regular_file(file))
     throw Failure{file + ": is no file that can be replaced"};

@@ -30,7 +30,7 @@ __device__ T fresh(T const& value) {
   return *const_cast<T const volatile*>(&value);
 }
 
-/// The place of an instruction, made if there is none; null where the table is full. By one lane.
+/// Entry of an instruction, added if it is new; null if the table is full. Called by one lane.
 __device__ Counted* place_of(Table& table, std::uint64_t pc, Code code) {
   std::uint32_t const hash = mixed(static_cast<std::uint32_t>(pc >> 4));
   for (std::uint32_t probe = 0; probe < most_probes; ++probe) {
@@ -108,7 +108,7 @@ __device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_
                        bool takes_part = true) {
   if (userdata == nullptr) return;
   address &=
-      0xffffffU;  // of blocks of a cluster, the rank stands above (cuBLAS on an H200: 0x1038c80 beside 0x38c80)
+      0xffffffU;  // in a cluster, the bits above are the block's rank (cuBLAS on an H200: 0x1038c80 and 0x38c80)
   Table& table = *static_cast<Table*>(userdata);
   std::uint32_t const lane = lane_id();
   // H6: the hardware does not look at the other lanes of an ldmatrix.
@@ -191,7 +191,7 @@ __device__ SanitizerPatchResult count(void* userdata, std::uint64_t pc, Kind kin
 
 constexpr std::uint8_t byte_count(std::uint32_t bytes) { return static_cast<std::uint8_t>(bytes); }
 
-/// Apart from the many instructions that turn out to be global ones, which are to pay as little as can be.
+/// Not inlined: most generic instructions turn out to be global ones, whose overhead has to be small.
 __device__ __noinline__ void record_generic(void* userdata, std::uint64_t pc, Code code,
                                             std::uint32_t address, bool takes_part) {
   record(userdata, pc, code, address, takes_part);

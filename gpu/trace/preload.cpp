@@ -46,7 +46,7 @@ struct Module {
 
 /// A kernel that was launched.
 struct Function {
-  std::string name;  ///< as the linker knows it
+  std::string name;  ///< symbol of the linker
   std::shared_ptr<Module> module;
   bool wanted = false;
   std::uint64_t launches = 0;

@@ -59,12 +59,12 @@ struct Pattern {
   std::uint32_t address[warp_lanes];
 };
 
-/// An instruction: how many patterns are kept, and what was executed without being kept as one.
+/// An instruction: the number of patterns that are kept, and the executions that are not kept as one.
 struct Counted {
   unsigned long long pc;  ///< absolute; 0: the place is free
   Code code;
   std::uint32_t patterns;
-  unsigned long long executed;  ///< the executions that follow; of what is counted alone, all
+  unsigned long long executed;  ///< executions in the next fields; all executions if they are only counted
   unsigned long long distribution[most_wavefronts + 1];
   std::uint32_t worst;  ///< wavefronts of the most expensive of them
   std::uint32_t worst_lock;

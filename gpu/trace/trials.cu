@@ -1,4 +1,4 @@
-// Programs that are hard to trace: each mode is one of them. `trials` beside this file runs them and says what must come out.
+// Programs that are hard to trace, one for each mode. The script `trials` in this folder runs them and has the expected results.
 #include <cooperative_groups.h>
 #include <cuda.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ __global__ void __cluster_dims__(2, 1, 1) exchange(int* out) {
   cg::this_cluster().sync();
 }
 
-/// Loads and stores through a pointer of which the compiler does not know that it leads to shared memory: words 0 to 31 at a stride.
+/// Loads and stores through a pointer to shared memory that is generic to the compiler: words 0 to 31 at a stride.
 template <class T>
 __global__ void generic(T* out, int stride, bool shared) {
   __shared__ T tile[32 * 33];
@@ -61,7 +61,7 @@ __global__ void generic(T* out, int stride, bool shared) {
   out[threadIdx.x] = sum;
 }
 
-/// Loads at addresses that never come twice: 20,000 patterns, of which no table can keep all.
+/// Loads at addresses that never come twice: 20,000 patterns, more than a table can keep.
 __global__ void wander(int* out) {
   __shared__ int tile[8192];
   int volatile* const words = tile;

@@ -58,15 +58,15 @@ using stmatrix_trans = Instruction<Operation::stmatrix, 16, Matrices, true>;
 
 /// The most expensive instruction of an access, the first where several cost as much; or the first that is at fault.
 struct CuteReport {
-  unsigned instruction = 0;  ///< which one, in the order of tiles, warps and values
+  unsigned instruction = 0;  ///< index of the instruction, in the order of tiles, warps and values
   unsigned wavefronts = 0;
   unsigned ideal = 0;
   unsigned phase = 0;  ///< the fullest phase,
   unsigned bank = 0;   ///< its fullest bank,
-  unsigned lanes = 0;  ///< and how many lanes ask for different words of it:
+  unsigned lanes = 0;  ///< number of lanes that access different words of it:
   unsigned lane[warp_lanes] = {};
   std::uint32_t address[warp_lanes] = {};  ///< bytes, of the word in that bank
-  CuteFault fault = CuteFault::none;       ///< with the lane in lane[0]
+  CuteFault fault = CuteFault::none;       ///< fault of the lane in lane[0]
 
   [[nodiscard]] constexpr bool at_most(unsigned most) const {
     return fault == CuteFault::none && wavefronts <= most;
@@ -132,7 +132,7 @@ constexpr CuteReport report_of(Instructions const& all, unsigned index) {
   return report;
 }
 
-/// The instruction of a CopyOp that is one; void for those of which it is not known here.
+/// The instruction of a CopyOp that is a single instruction; void for an unknown CopyOp.
 template <class Op>
 struct InstructionOf {
   using Source = void;
@@ -317,9 +317,9 @@ struct phase;
 template <unsigned>
 struct bank;
 template <unsigned...>
-struct lanes;  ///< that collide in it
+struct lanes;  ///< lanes that collide in the bank
 template <std::uint32_t...>
-struct addresses;  ///< of the words that they ask for, in bytes from the tile's start
+struct addresses;  ///< addresses of the words that they access, in bytes from the tile's start
 template <unsigned>
 struct split_vector_of_lane;  ///< its elements do not follow each other
 template <unsigned>
@@ -327,7 +327,7 @@ struct misaligned_address_of_lane;
 struct stores_to_elements_that_share_an_address;  ///< the layout has a stride of 0
 struct offsets_that_carry_into_the_swizzle;  ///< CuTe's partition may be of other elements than the layout
 template <unsigned>
-struct vector_outside_of_the_tile_of_lane;  ///< of a lane map
+struct vector_outside_of_the_tile_of_lane;  ///< access of a lane map
 }  // namespace said
 
 /// An access as it was found. Not `Fine`: an error whose text has the numbers.

@@ -23,7 +23,7 @@ inline void print_quoted(char const* text) {
 
 }  // namespace detail
 
-/// The name of an obligation, and where in the source it is printed: so that code hosts show what breaks beside that line.
+/// The name of an obligation and the source line that prints it: code hosts annotate that line if the obligation breaks.
 struct ObligationName {
   char const* name;
   char const* file;

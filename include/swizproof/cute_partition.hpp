@@ -2,7 +2,7 @@
 //
 //   TiledCopy::tidfrg_S(layout)  ->  offset = thread[t] + value[v] + tile(r)  ->  swizzles of elements  ->  byte  ->  swizzles of bytes
 //
-// CuTe is asked once for each side of a copy and each layout. All else is arithmetic on arrays of integers, which compilers evaluate
+// CuTe is called once for each side of a copy and each layout. The rest is arithmetic on arrays of integers, which compilers evaluate
 // fast. Instructions whose addresses differ by a multiple of the period from those of an earlier one are not evaluated again.
 // Checked by tests/cutlass/copies: the wavefronts of random copies equal those of the command and of a loop over partition_S.
 #pragma once
@@ -252,7 +252,7 @@ struct CopyInstructions {
   std::int64_t thread[Threads] = {};
   std::int64_t value[Values] = {};
   unsigned each = 1;                ///< values of one instruction
-  unsigned warps = 0, vectors = 0;  ///< that differ
+  unsigned warps = 0, vectors = 0;  ///< numbers of warps and vectors that differ
   unsigned warp_number[all_warps] = {}, vector_number[Values] = {};
   std::int64_t differ[Rest + 1] = {};  ///< tiles that differ, for each leaf of `rest`
 

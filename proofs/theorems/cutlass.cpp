@@ -6,7 +6,7 @@
 
 namespace swizproof {
 
-// All that cute::Swizzle asks of a number, beside ^. Found by argument-dependent look-up.
+// The operations that cute::Swizzle needs in addition to ^. Found by argument-dependent look-up.
 template <auto N>
 Term shiftr(Term x, cute::C<N>) {
   return N >= 0 ? shr(x, static_cast<unsigned>(N)) : shl(x, static_cast<unsigned>(-N));

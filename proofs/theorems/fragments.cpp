@@ -1,4 +1,4 @@
-// Fragments: which element of the tile reaches which register of which lane.
+// Fragments: the element of the tile in each register of each lane.
 //
 // PTX gives row and column of value i of lane l as formulas with cases; CuTe gives a thread-value layout, sums of strides.
 // That the two are one function is proved for every operand of every shape, and that the lanes hold each element of the

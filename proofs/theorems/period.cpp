@@ -18,7 +18,7 @@ struct Betrayal {
   W x;
 };
 
-/// Four cases, of which one applies to every b that is no multiple of P (two suffice for shift >= 0).
+/// Four cases. To every b that is no multiple of P, one of them applies (two suffice for shift >= 0).
 template <class F, class W>
 std::vector<Betrayal<W>> betrayals(F const& f, W b) {
   W const zero = like(b, 0), one = like(b, 1);
@@ -76,7 +76,7 @@ void add_period_itself(std::vector<Claim>& claims) {
                    "CuTe, layout.hpp: alignment_for_swizzle", "f(x+P/2) = f(x) + P/2"};
   auto const one_step = [=](auto const& f, auto x, auto) { return states(commutes(f, f.period(x), x)); };
   auto const half_step = [=](auto const& f, auto x, auto) { return states(commutes(f, half(f, x), x)); };
-  // Linear algebra knows no sums of bits that meet: of y = x mod P and the rest.
+  // Linear algebra has no sums with carries: state it for y = x mod P and for the rest.
   auto const rest_stays = [=](auto const& f, auto x, auto) {
     using W = decltype(x);
     W const low_bits = f.period(x) - 1, high_bits = low_bits ^ -1, low = x & low_bits;

@@ -22,7 +22,7 @@ inline constexpr Swizzle public_swizzles[] = {
     {2, 2, 3}, {1, 2, 3}, {2, 0, 4}, {2, 1, 3}, {2, 0, -2}, {3, 0, -3}, {4, 0, 4}, {5, 0, 5}, {5, 2, 5},
 };
 
-/// The three swizzles that TMA and wgmma know beside the identity, all on byte addresses.
+/// The three swizzles of TMA and wgmma other than the identity, all on byte addresses.
 inline constexpr Swizzle canonical_swizzles[] = {swizzle_32B, swizzle_64B, swizzle_128B};
 
 /// Conditions of a theorem on its swizzles, other than validity.

@@ -137,7 +137,7 @@ bool BoxSearch::read_unit(std::size_t unit, std::span<std::size_t const> element
   return true;
 }
 
-/// From one element to another, if that is a step upwards along one mode.
+/// Step from one element to another, if it is upwards along one mode.
 std::optional<BoxSearch::Dimension> BoxSearch::step_between(std::size_t low, std::size_t high) const {
   std::optional<Dimension> step;
   for (std::size_t m = 0; m < extents_.size(); ++m) {
@@ -213,8 +213,8 @@ std::size_t BoxSearch::rank_of(Shape const& shape) const {
   return rank;
 }
 
-/// Keeps boxes of a shape where they are fewer than those before, or as few and write less twice, or have fewer dimensions. From a
-/// unit on there are `run` of what the shape has `count` of.
+/// Keeps boxes of a shape if they are fewer than those before, or as few and write less twice, or have fewer dimensions. A box may
+/// start at unit u if run[u], the number of equal steps from there on, is at least `count`.
 void BoxSearch::consider(Shape const& shape, std::vector<std::uint32_t> const& run, std::uint32_t count) {
   if (rank_of(shape) > tma_most_dimensions) return;
   bool const own = shape.of_own_modes;
@@ -311,7 +311,7 @@ std::vector<TmaCopy> BoxSearch::copies(BoxCover const& cover, std::uint64_t base
   return all;
 }
 
-/// How many neighbours along a mode lie as far apart as the first two, over all modes.
+/// Number of neighbours along a mode that lie as far apart as the first two, over all modes.
 std::uint64_t BoxSearch::regularity() const {
   std::uint64_t count = 0;
   for (std::size_t m = 0; m < extents_.size(); ++m) {
@@ -323,7 +323,7 @@ std::uint64_t BoxSearch::regularity() const {
   return count;
 }
 
-/// Why some line of the tile has no whole 16 bytes.
+/// Reason if a line of the tile has no whole 16 bytes.
 std::string BoxSearch::no_lines() const {
   for (std::size_t m = 0; m < extents_.size(); ++m) {
     bool whole = extents_[m] > 1 && step(m) == bytes_;

@@ -33,7 +33,7 @@ struct BoxCover {
   std::uint64_t written = 0;  ///< units of memory that the boxes write, those that two write twice
 };
 
-/// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular is given: its swizzle
+/// Reason why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular is given: its swizzle
 /// is the tile's.
 struct BoxFailure {
   std::uint64_t regular = 0;  ///< neighbours along a mode that lie as far apart as the first two
@@ -61,8 +61,8 @@ class BoxSearch {
   /// The boxes' places from a base.
   [[nodiscard]] std::vector<TmaCopy> copies(BoxCover const& cover, std::uint64_t base) const;
 
-  /// The first element that a copy in lines as long as can be puts elsewhere; nothing if the tile has no lines of 16 bytes,
-  /// or if only the boxes' starts are in the way.
+  /// The first element that a copy in the longest possible lines writes elsewhere; nothing if the tile has no lines of 16 bytes,
+  /// or if only the boxes' starts are wrong.
   [[nodiscard]] std::optional<TmaWitness> witness() const;
 
  private:

@@ -16,7 +16,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr unsigned most_free_bits = 12;                         ///< that the linear engine enumerates
+constexpr unsigned most_free_bits = 12;  ///< most bits that the linear engine enumerates
 constexpr std::uint64_t most_counted = std::uint64_t{1} << 48;  ///< cases whose wavefronts are summed
 
 /// One case: a value for each variable, and a base.
@@ -29,8 +29,8 @@ struct Case {
 struct Worst {
   unsigned wavefronts = 0;
   Case where{};
-  std::optional<std::uint64_t> total{};  ///< of the most expensive base
-  std::optional<unsigned> least{};       ///< that any case costs, if known
+  std::optional<std::uint64_t> total{};  ///< total at the most expensive base
+  std::optional<unsigned> least{};       ///< least cost of any case, if known
 };
 
 /// Result of an engine: the worst case, a lane that does not fit, or the reason why it is unknown.
@@ -108,7 +108,7 @@ class Checker {
 
   using W = std::uint64_t;
 
-  /// Why some lane of some case does not fit, by exhaustion, or else by algebra or SMT.
+  /// Reason why some lane of some case does not fit, by exhaustion, or else by algebra or SMT.
   [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit() {
     if (auto const found = by_exhaustion()) {
       if (auto const* misfit = std::get_if<Misfit>(&*found)) return *misfit;
@@ -153,7 +153,7 @@ class Checker {
 
   // ------------------------------------------------------------------ does every lane fit the tile?
 
-  /// Fault of lane l of a case, and the fault in words; no words if there is none.
+  /// Fault of lane l of a case, and its description, which is empty without a fault.
   [[nodiscard]] std::pair<Fault, std::string> fault(Case const& c, unsigned l,
                                                     LanePlace<W> const& place) const {
     std::span<W const> const values(c.values);
@@ -534,9 +534,9 @@ class Checker {
   CheckOptions const& options_;
   Instruction instruction_;
   bool knows_bases_ = true;
-  std::optional<std::uint64_t> base_{};     // the only one, where the pointer has an address
-  std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
-  std::uint64_t step_ = 1;                  // and of what the instruction takes
+  std::optional<std::uint64_t> base_{};     // the only base, if the pointer has an address
+  std::uint64_t asked_ = 1;                 // alignment of the bases in question
+  std::uint64_t step_ = 1;                  // least common multiple of it and the instruction's bytes
   std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost
   std::vector<Repeat> repeats_{};           // of the variables: cases that are one
 };

@@ -27,7 +27,7 @@ std::vector<std::int64_t> units_of(Mapping const& map, unsigned bits, unsigned u
   return all;
 }
 
-/// The same integers as the compiler knows them: on a command line all are static.
+/// The same integers, all static, as they are on a command line.
 IntTuple as_static(IntTuple tuple) {
   tuple.is_static = true;
   for (IntTuple& mode : tuple.modes) mode = as_static(std::move(mode));

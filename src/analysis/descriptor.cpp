@@ -30,7 +30,7 @@ struct Way {
 /// The fields that the elements at the corners of atoms need, and the starts; or the element that needs too much.
 struct Fitted {
   TileDescriptor found{};
-  std::string misfit{};  ///< which number no field can hold; then nothing was read
+  std::string misfit{};  ///< number that no field can hold; then nothing was read
 };
 
 Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::uint64_t> const& stored,
@@ -91,7 +91,7 @@ void fix(TileDescriptor& d, FixedFields const& fixed) {
   d.start = fixed.start.value_or(d.start);
 }
 
-/// How many elements are read from where they are stored; the first that is not.
+/// Number of elements that are read from where they are stored; the first that is not.
 struct Reading {
   std::uint64_t right = 0;
   std::optional<Misread> wrong{};
@@ -138,7 +138,7 @@ Bases reduced(Bases bases) {
   return bases;
 }
 
-/// The map's swizzle as one of bytes: its only function beside a layout; nothing where it is none or there are more.
+/// The map's swizzle as one of bytes, if the map has no other function than it and a layout; else nothing.
 std::optional<Swizzle> own_swizzle(Map const& map) {
   std::optional<Swizzle> own;
   bool other = false;
@@ -263,8 +263,8 @@ class DescriptorSearch {
     return {};
   }
 
-  /// Why there is none: of the ways with the tile's own swizzle, else of all, the one that reads most elements right, and the
-  /// first that it does not.
+  /// Explains a refutation by the way that reads most elements right, and its first wrong element. Ways with the tile's own
+  /// swizzle come first.
   void explain(DescriptorAnswer& answer, std::uint64_t residue) const {
     std::uint64_t const base = tile_origin + residue;
     std::vector<std::uint64_t> const stored = tile_.stored(base);
@@ -589,7 +589,7 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
     not_divided(stride_field.name, divided.stride_byte_offset, swizzles ? touching : 2 * atom);
   if (!swizzles || major == Major::mn) not_divided(leading_field.name, divided.leading_byte_offset, touching);
   if (!undivided.empty() && !overlapping(divided)) all.insert(all.end(), undivided.begin(), undivided.end());
-  // The mode may be another generation's number, or missing: 8 rows of which mode does the stride step over?
+  // The mode may be another generation's number, or missing: find the mode whose 8 rows the stride steps over.
   for (OperandMode const& other : operand_modes)
     if (major == Major::k && other.shape.swizzled && other.shape.k_lines == 8 && &other != &mode &&
         descriptor.stride_byte_offset == 8 * other.shape.row_bytes &&

@@ -118,7 +118,7 @@ class Comparison {
     return map;
   }
   [[nodiscard]] bool shaped() const { return size_ != 0; }
-  /// The base of one of the two: its pointer's, else the other's, else the one that is asked about.
+  /// The base of one of the two: its pointer's, else the other's, else `base`.
   template <Word W>
   [[nodiscard]] W from(std::size_t side, W const& base) const {
     return bases_[side] ? like(base, *bases_[side]) : base;

@@ -116,7 +116,7 @@ bool splits(std::vector<WarpShapes> const& all, SwizzleFormula<unsigned> const& 
 
 /// The elements of a tile, by the bit address of their first bit from base 0.
 struct Elements {
-  unsigned bits = 8;  ///< of an element
+  unsigned bits = 8;  ///< size of an element
   std::vector<std::uint64_t> extents{};
   std::vector<std::uint64_t> from{};
   std::uint64_t ever = 0;  ///< bits that the address of some bit of the tile has set
@@ -214,7 +214,7 @@ class Effects {
   SearchProblem const& problem_;
   std::span<TmaMode const> modes_;
   Elements tile_;
-  std::vector<Elements> recasts_{};  ///< of tma_recasts()
+  std::vector<Elements> recasts_{};  ///< results of tma_recasts()
   Reach plain_{};
   bool dense_ = false;
   std::map<std::pair<std::uint64_t, int>, Effect> known_{};
@@ -338,7 +338,7 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
 
 namespace {
 
-/// Which mode of the tile is the rows' and which runs along them.
+/// Modes of the tile for the rows and along them.
 struct Rows {
   std::size_t row = 0;
   std::size_t along = 1;
@@ -432,7 +432,7 @@ class Space {
   std::vector<std::uint64_t> basis_{};
 };
 
-/// A vector, and of which vectors of a basis it is the sum.
+/// A vector, and the vectors of a basis whose sum it is.
 struct Combination {
   std::uint64_t vector = 0, of = 0;
   Combination& operator^=(Combination const& other) {
@@ -478,7 +478,7 @@ void for_each_echelon(unsigned s, unsigned u, Visit const& visit) {
   }
 }
 
-/// How many matrices for_each_echelon() visits.
+/// Number of matrices that for_each_echelon() visits.
 double echelon_count(unsigned s, unsigned u) {
   double count = 1;
   for (unsigned i = 0; i < s; ++i) count *= (std::exp2(u - i) - 1) / (std::exp2(s - i) - 1);
@@ -522,7 +522,7 @@ std::vector<std::uint64_t> complete(std::vector<std::uint64_t> const& slots, uns
   return rows;
 }
 
-/// How to ask for less than all linear maps.
+/// Advice how to search less than all linear maps.
 std::string fewer_positions(SearchProblem const& problem) {
   for (Access const& access : problem.accesses)
     if (std::string const clause = Placement(problem.tile, access).footprint_clause(); !clause.empty())
@@ -543,8 +543,8 @@ std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> con
 /// Bits on which the XOR maps of a problem act.
 struct XorDomain {
   unsigned kept = 0;          ///< low bits that stay: bank words, and the widest vector
-  unsigned address_bits = 7;  ///< that are permuted
-  Space differences{};        ///< of the lanes' blocks of 2^kept bytes, within the address bits
+  unsigned address_bits = 7;  ///< number of permuted bits
+  Space differences{};        ///< differences of the lanes' blocks of 2^kept bytes, within the address bits
 
   XorDomain(SearchProblem const& problem, std::vector<WarpShapes> const& all)
       : kept(static_cast<unsigned>(std::countr_zero(problem.arch->banks.bytes))) {

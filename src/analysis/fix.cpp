@@ -40,7 +40,7 @@ std::optional<ByteRange> range_of(WeightedAccess const& a) {
 struct Region {
   std::vector<ByteRange> ranges{};
   std::vector<ByteRange>
-      rooms{};  ///< where a swizzle may lead: each range with the rest of its lines that is free
+      rooms{};  ///< targets of a swizzle: each range with the rest of its lines that is free
   std::vector<WeightedAccess const*> accesses{};
   bool bad = false;         ///< some access is more expensive than its ideal
   unsigned widest = 1;      ///< bytes that stay together
@@ -86,7 +86,7 @@ std::vector<Region> regions_of(std::span<WeightedAccess const> accesses, Archite
     if (auto const range = range_of(a); range && a.executed != 0) asked.emplace_back(*range, &a);
   std::stable_sort(asked.begin(), asked.end(),
                    [](auto const& a, auto const& b) { return a.first.begin < b.first.begin; });
-  std::vector<ByteRange> ranges;  // unions of what overlaps
+  std::vector<ByteRange> ranges;  // unions of overlapping ranges
   std::vector<std::size_t> range_of_asked;
   for (auto const& [range, access] : asked) {
     if (ranges.empty() || range.begin >= ranges.back().end) ranges.push_back(range);

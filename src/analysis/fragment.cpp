@@ -84,7 +84,7 @@ struct Starts {
   std::vector<Start> at_;
 };
 
-/// How many bits the numbers below `count` have.
+/// Number of bits that the numbers below `count` have.
 unsigned bits_below(std::size_t count) {
   unsigned bits = 0;
   while (std::size_t{1} << bits < count) ++bits;
@@ -192,7 +192,7 @@ class Pairing {
   std::vector<bool> taken_;
 };
 
-/// Allowed changes, besides the values' order within a thread.
+/// Allowed changes, in addition to another order of the values within a thread.
 struct Freedom {
   bool values, k, other;
 };

@@ -28,7 +28,7 @@ Fact fact_of(Answer const& answer) {
   return fact;
 }
 
-/// By two engines, where two can answer.
+/// Answer of two engines, if two can answer.
 Fact decide_twice(Question const& q, Limits const& limits) { return fact_of(decide(q, limits, Effort::two)); }
 
 /// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond. If that is unknown
@@ -92,7 +92,7 @@ Fact function_is_one_to_one(BareFunction const& f, Limits const& limits) {
                       limits);
 }
 
-/// From which bases relative addressing is absolute, as one number.
+/// Bases from which relative addressing is absolute, as one number.
 Quantity alignment_quantity(Map const& map, Limits const& limits) {
   if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
       !(map.domain() != nullptr && map.on_elements.size() == 1))
@@ -162,7 +162,7 @@ Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
           Engine::exhaustive};
 }
 
-/// True if a table, of which one_to_one_of() is known, holds 0..size-1.
+/// True if a table holds 0..size-1; `one_to_one` is the result of one_to_one_of().
 Fact onto_of(std::vector<std::uint64_t> const& values, Fact const& one_to_one) {
   if (!std::holds_alternative<Proved>(one_to_one.outcome)) return one_to_one;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -250,7 +250,7 @@ class Enumeration {
 /// Entries of the table of a tile's map: its elements, or smaller parts of equal size where a swizzle of bytes
 /// splits elements.
 struct Parts {
-  unsigned bits = 1;     ///< of a part
+  unsigned bits = 1;     ///< size of a part
   unsigned of_each = 1;  ///< parts of an element
   std::string unit = "elements";
 };

@@ -57,7 +57,7 @@ bool columns_contiguous(MovementAnswer const& r, std::string const& asked, bool 
       fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()), asked);
 }
 
-/// How an operand lies in shared memory, and whether that is assumed.
+/// Order of an operand in shared memory, and whether that is assumed.
 std::string memory_text(NamedFragment const& operand, bool columns_contiguous, bool assumed) {
   std::string_view const row = operand.row_index(), column = operand.column_index();
   std::string_view const along = columns_contiguous ? column : row,
@@ -66,7 +66,7 @@ std::string memory_text(NamedFragment const& operand, bool columns_contiguous, b
                      assumed ? fmt::format(" (assumed; else --contiguous {})", across) : "");
 }
 
-/// Values that the hard-coded order of registers gives the operand; empty where there is none.
+/// Values that the hard-coded order of registers gives the operand; empty without such an order.
 std::vector<unsigned> order_of(MovementAnswer const& r, std::vector<unsigned> const& registers) {
   if (registers.empty()) return {};
   FragmentSide const& wanted = r.movement.wanted;

@@ -33,8 +33,9 @@ struct WarpShapes {
   Instruction instruction{};
   unsigned ideal = 1;
   std::uint64_t weight = 1;
-  std::vector<std::pair<WarpShape, std::uint64_t>> distinct{};  ///< and how many cases have it
-  std::uint64_t ever = 0;                                       ///< bits that some lane of some case has set
+  std::vector<std::pair<WarpShape, std::uint64_t>>
+      distinct{};          ///< distinct shapes, with the number of their cases
+  std::uint64_t ever = 0;  ///< bits that some lane of some case has set
   std::uint64_t cases = 0;
 };
 
@@ -59,8 +60,7 @@ Cost<std::uint32_t> cost_of(Architecture const& arch, Instruction instruction, W
   return std::max(phase(arch, instruction).pays_idle ? here.phases.count : 1, busy);
 }
 
-/// The bill under a map of bit positions. Stops and says nothing once too_much(total, excess) of what is counted so
-/// far.
+/// The bill under a map of bit positions; nothing as soon as too_much(total, excess) holds for the sums so far.
 template <class F, class TooMuch>
 std::optional<Bill> bill_of(Architecture const& arch, std::vector<WarpShapes> const& all, F const& f,
                             TooMuch const& too_much) {

@@ -23,7 +23,7 @@ namespace swizproof {
 
 namespace {
 
-/// That TMA has no such elements; empty if it has.
+/// Reason if TMA has no such elements; empty if it has.
 std::string unfit_element(unsigned bits) {
   if (is_tma_element(bits)) return {};
   return fmt::format(
@@ -37,7 +37,7 @@ std::string unfit_element(unsigned bits) {
                   : "");
 }
 
-/// Why no box has so many dimensions; empty if one has.
+/// Reason if no box has so many dimensions; empty if one has.
 std::string unfit_modes(std::span<std::uint64_t const> extents) {
   auto const long_modes =
       std::count_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
@@ -85,7 +85,7 @@ void read_elements(Map const& map, Tile& tile, std::uint64_t base) {
   }
 }
 
-/// Two elements of which one begins where the other does.
+/// Two elements that begin at the same address.
 std::optional<TmaWitness> shared_place(Tile const& tile) {
   std::unordered_map<std::uint64_t, std::uint64_t> first;
   for (std::uint64_t i = 0; i < tile.addresses.size(); ++i)
@@ -95,8 +95,8 @@ std::optional<TmaWitness> shared_place(Tile const& tile) {
   return std::nullopt;
 }
 
-/// Result of each mode: the best of those that write the tile, the fewest boxes first; and the search that tells best why the
-/// others do not.
+/// Result of each mode: the best of those that write the tile, the fewest boxes first; and the search whose failure explains best why
+/// the others do not.
 struct AllModes {
   std::vector<BoxSearch> searches{};
   std::vector<std::size_t> writing{};  ///< places in `searches`
@@ -134,7 +134,7 @@ AllModes search_all(std::span<TmaMode const> modes, std::span<std::uint64_t cons
   return all;
 }
 
-/// Why addresses reach too far; empty if they do not.
+/// Reason if addresses reach too far; empty if they do not.
 std::string too_far(unsigned element_bits, std::span<std::uint64_t const> addresses) {
   auto const below = [](std::uint64_t a, std::uint64_t b) {
     return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
@@ -169,7 +169,7 @@ std::uint64_t common_period(TmaMode mode, std::uint64_t period) {
 
 /// Finds the bases from which the copies write the tile. They do from `known`, where `tile` was read; each box starts at a
 /// multiple of 128 bytes from there, so only bases that lie multiples of 128 apart will do, and one period of both swizzles
-/// tells of all. `period` is the tile's.
+/// decides for all. `period` is the tile's.
 void find_bases(Map const& map, Tile const& tile, std::uint64_t period, std::uint64_t known, TmaPlan& plan) {
   Swizzle const sigma = swizzle_of(plan.mode);
   plan.period = common_period(plan.mode, period);
@@ -455,7 +455,7 @@ TmaCopies try_other_bases(TmaCopies none, Map const& map, TmaQuestion const& que
   return none;
 }
 
-/// From which bases copies are looked for.
+/// Bases from which copies are looked for.
 enum class TriedBases : std::uint8_t { multiples, all };
 
 /// tma_copies() by enumeration alone, of elements that TMA has.
@@ -484,7 +484,7 @@ TmaCopies enumerate_copies(Map const& map, TmaQuestion const& question, TriedBas
   return try_other_bases(std::move(found), map, question, tile, *period.value);
 }
 
-/// The first multiple of `align` from which a plan's copies do not write the tile; nothing where there is none.
+/// The first multiple of `align` from which a plan's copies do not write the tile; nothing if they write it from all.
 std::optional<std::uint64_t> missing_base(TmaPlan const& plan, std::uint64_t align) {
   for (std::uint64_t i = 0; i < plan.period; ++i) {
     std::uint64_t const residue = i * align % plan.period;

@@ -88,7 +88,7 @@ std::vector<Map> in_parts(Map map, unsigned part) {
   return all;
 }
 
-/// Elements of which several fill a byte.
+/// The tiles as bytes, for elements smaller than a byte.
 std::vector<Map> in_bytes(Map map) {
   std::int64_t const n = 8 / *map.element_bits;
   Layout const layout = *map.domain();

@@ -27,7 +27,7 @@ struct Part {
   [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count == index; }
 };
 
-/// Which element a register receives: one instruction at (row, byte) of a tile of 32 rows of `pitch` bytes.
+/// Element that a register receives: one instruction at (row, byte) of a tile of 32 rows of `pitch` bytes.
 struct TileMove {
   Swizzle swizzle;
   unsigned pitch;
@@ -59,13 +59,13 @@ struct TileMove {
 struct BoxCopy {
   int mode;         ///< CUtensorMapSwizzle: 0 none, 1 32B, 2 64B, 3 128B, ...
   unsigned box[3];  ///< elements of 16 bits, rows, planes
-  unsigned offset;  ///< of the destination from a 4 KiB boundary, bytes
+  unsigned offset;  ///< bytes of the destination from a 4 KiB boundary
   bool store;
   unsigned global_offset = 0;  ///< bytes of the tensor's start from its allocation
   [[nodiscard]] constexpr unsigned line_bytes() const { return 2 * box[0]; }
 };
 
-/// The units of campaign `tma`: 324, the last eight of which are refused.
+/// The units of campaign `tma`: 324; the last eight are refused.
 [[nodiscard]] inline std::vector<BoxCopy> box_copies() {
   std::vector<BoxCopy> cases;
   for (bool const store : {false, true})
@@ -91,7 +91,7 @@ struct BoxCopy {
 /// A tile that the copy engine writes, or reads, in the boxes that `swizproof tma` prints.
 struct TileCopy {
   BoxedTile tile;
-  unsigned base;  ///< of the tile from a 4 KiB boundary, bytes
+  unsigned base;  ///< bytes of the tile from a 4 KiB boundary
   bool store;
 };
 
@@ -183,7 +183,7 @@ inline constexpr unsigned wgmma_depth = 16;  ///< k
 struct OperandStepRead {
   DescribedOperand operand;
   OperandStep step;
-  unsigned base;  ///< of the tile from a 4 KiB boundary, bytes
+  unsigned base;  ///< bytes of the tile from a 4 KiB boundary
   unsigned element_bytes;
 };
 

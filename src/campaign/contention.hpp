@@ -15,9 +15,9 @@ struct Neighbour {
   enum class Kind : std::uint8_t { none, wgmma, copy_in, copy_out };
   char const* name;
   Kind kind;
-  unsigned n;        ///< of wgmma m64nNk16, f16
-  bool a_in_shared;  ///< of wgmma
-  unsigned bytes;    ///< of shared memory that one of its operations moves
+  unsigned n;        ///< N of wgmma m64nNk16, f16
+  bool a_in_shared;  ///< operand A of wgmma is in shared memory
+  unsigned bytes;    ///< bytes of shared memory that one operation moves
 };
 /// Bytes of a bulk copy.
 inline constexpr unsigned copied_bytes = 8192;
@@ -39,8 +39,8 @@ inline constexpr Neighbour neighbours[] = {
 struct Issued {
   char const* name;
   Instruction instruction;
-  unsigned lanes_a_row;  ///< as many consecutive units in each row of 128 bytes
-  bool saturates;        ///< beside wgmma of 64 columns and more the sum comes to the cycles (H16)
+  unsigned lanes_a_row;  ///< number of consecutive units in each row of 128 bytes
+  bool saturates;        ///< the sum equals the cycles while wgmma of 64 columns and more runs (H16)
 };
 inline constexpr Issued issued_beside[] = {
     {"nothing", {Operation::ld_shared, 4}, 32, false},

@@ -3,12 +3,12 @@
 //   wavefronts of the LSU + bytes that wgmma reads of its operands / 128  <=  cycles
 //
 // A wgmma m64nNk16 reads 32 N bytes of B, and 2,048 of A if A is in shared memory: m64n256k16 of two shared operands needs 80 of the 128
-// cycles that it takes. Beside stores, from 64 columns on, the sum is 0.94 to 0.99 of the cycles: what the ones move is taken from the others. Beside
-// loads, with conflicts or without, it is 0.76 to 1.00. Where the bytes of an operand lie costs wgmma nothing: every mode and major, 8 starts,
+// cycles that it takes. With stores at the same time, from 64 columns on, the sum is 0.94 to 0.99 of the cycles: both share the bandwidth. With
+// loads, with conflicts or without, it is 0.76 to 1.00. The addresses of an operand's bytes do not matter for wgmma: every mode and major, 8 starts,
 // 2 LBO and 5 SBO take the same time, so an operand has no bank conflicts.
 //
-// With bulk copies the sum comes to 1.07; why is not known. The copy engine gives way: beside warps that store or load without pause a copy
-// takes up to ten times as long, while they take at most a third longer.
+// With bulk copies the sum comes to 1.07, for an unknown reason. The copy engine gives way: while warps store or load without pause, a copy
+// takes up to ten times as long, and the warps take at most a third longer.
 // [Found by measurement on an H200: campaign `contention`, whose record tests/unit/records/evidence_test.cpp recomputes.]
 #pragma once
 

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t page_bytes = 4096;
 /// An instruction is issued at as many pages, so that nothing is merged.
 inline constexpr unsigned pages = 16;
 
-/// Kind of pattern that a number draws. `lane_map` alone is exhaustive.
+/// Kind of pattern that a number draws. Only `lane_map` is exhaustive.
 enum class Kind : std::uint8_t {
   uniform,     ///< every lane anywhere
   few,         ///< every lane at one of 1 to 8 addresses

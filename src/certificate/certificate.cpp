@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // A proof grows faster than its formula, and a solver's time faster than its question.
-constexpr std::size_t questions_a_part = 128;          ///< of a propositional certificate, and for a solver
+constexpr std::size_t questions_a_part =
+    128;  ///< questions in a part of a propositional certificate, and for a solver
 constexpr std::size_t most_clauses_unshared = 10'000;  ///< see Sharing
 
 /// A claim's name as the beginning of a file's: "period/every swizzle" is period_every-swizzle.
@@ -308,8 +309,8 @@ Result ask_part(Rechecked& r, Role role, std::string const& text, Scratch const&
   return (answer == "sat") == sat ? Result::agrees : Result::disagrees;
 }
 
-/// Asks a solver about a file. A claim is asked in parts, made of its questions like the file itself, which was compared;
-/// it agrees if every part does.
+/// Runs a solver on a file. A claim is split into parts, made of its questions like the file itself, which was compared;
+/// the solver agrees if it agrees on every part.
 void ask_solver(Rechecked& r, Role role, Claim const& claim, std::string const& path, Scratch const& scratch,
                 Solvers const& solvers, Limits const& limits) {
   Texts const texts(claim);

@@ -36,9 +36,10 @@ class CertificateWriter {
   /// Entry of a claim in claims.json.
   struct Entry {
     std::string claim;
-    std::string question;  ///< of the control, that the counterexample violates; empty: it was not refuted
-    std::vector<std::uint64_t> values;       ///< of that question's variables
-    std::vector<std::string> files;          ///< in the order of the head of this header
+    std::string
+        question;  ///< question of the control that the counterexample violates; empty: it was not refuted
+    std::vector<std::uint64_t> values;       ///< values of that question's variables
+    std::vector<std::string> files;          ///< files in the order of the head of this header
     std::vector<std::string> without_proof;  ///< formulas that CaDiCaL did not refute, or was not there for
   };
   void write(Entry& entry, std::string const& name, std::string const& text);
@@ -54,23 +55,23 @@ class CertificateWriter {
 struct Rechecked {
   std::string claim{};
   std::string file{};
-  std::string solver{};  ///< that was asked about a script
+  std::string solver{};  ///< solver that checked a script
   /// `differs`: it is not what the catalogue says that it is.
   enum class Result : std::uint8_t { agrees, disagrees, differs, unknown } result = Result::unknown;
   std::string detail{};    ///< "cvc5: unsat", "68753 lemmas"
-  std::size_t lemmas = 0;  ///< of a proof
+  std::size_t lemmas = 0;  ///< lemmas of a proof
   bool made = false;       ///< the proof is not in the folder, and CaDiCaL made it anew
 };
 
 /// The result of a folder.
 struct Recheck {
   std::size_t catalogue = 0;  ///< claims that this program has
-  std::size_t claims = 0;     ///< of them, claims that the folder holds
+  std::size_t claims = 0;     ///< claims that the folder holds, among them
   std::vector<Rechecked> files{};
 };
 
-/// Solvers of scripts: "cvc5", "bitwuzla" or "boolector", or where such a program is. Each certificate is asked about
-/// once; neither shares code with Z3 or with this program.
+/// Solvers of scripts: "cvc5", "bitwuzla" or "boolector", or the path of such a program. Each certificate is checked by one of
+/// them; neither shares code with Z3 or with this program.
 struct Solvers {
   std::string
       of_bits{};  ///< about claims that mask, exclusive-or, and shift by a variable: cvc5 is faster there

@@ -12,7 +12,7 @@ namespace swizproof {
 namespace {
 
 using Clause = std::vector<int>;
-using Id = std::uint32_t;  ///< of a clause: those of the formula first, then the lemmas
+using Id = std::uint32_t;  ///< number of a clause: those of the formula first, then the lemmas
 constexpr Id none = 0xffffffff;
 constexpr int largest_variable = 1 << 22;
 
@@ -47,7 +47,7 @@ class Propagator {
       refute(propagate());
     }
   }
-  /// Forgets a clause; it may still be a reason. False if there is none such.
+  /// Forgets a clause; it may still be a reason. Returns false if the clause is not known.
   bool remove(Clause const& clause) {
     auto [at, end] = known_.equal_range(hash(clause));
     for (; at != end; ++at) {
@@ -60,7 +60,7 @@ class Propagator {
     }
     return false;
   }
-  /// Why the clause follows. Nothing where it does not.
+  /// Reason why the clause follows. Nothing if it does not.
   std::optional<Reasons> reasons(Clause const& clause) {
     lasting_ = trail_.size();
     std::optional<Reasons> out;
@@ -216,7 +216,7 @@ bool read_clause(std::string_view line, Clause& clause) {
 
 constexpr Id for_good = none - 1;
 
-/// Which lemma uses each clause last: `none` where nothing needs it, `for_good` where the contradiction or a variable rests
+/// Last lemma that uses each clause: `none` where nothing needs it, `for_good` where the contradiction or a variable rests
 /// on it. `why` holds the reasons of each lemma.
 std::vector<Id> last_uses(Propagator const& clauses, std::vector<Reasons> const& why, Id of_formula) {
   std::vector<Id> last(of_formula + why.size(), none);

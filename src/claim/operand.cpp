@@ -142,8 +142,8 @@ void decide_operand(FragmentHolds const& hold, Obligation const& o, Limits const
                                              : "the operand's registers hold other elements");
     refute(report, report.detail, values_of(r));
   } else if (std::holds_alternative<Proved>(r.outcome())) {
-    report.detail = by + (stores ? "every element is stored in its place"
-                                 : "every register holds what the operand wants");
+    report.detail =
+        by + (stores ? "every element is stored in its place" : "every register holds the right elements");
   }
 }
 

@@ -9,12 +9,12 @@ namespace swizproof {
 
 namespace {
 
-constexpr unsigned most_exhausted =
-    20;  ///< log2 of the cases that are enumerated where all engines are asked
-constexpr unsigned soon_exhausted = 16;  ///< and where another one may be cheaper
-constexpr unsigned glanced_at = 10;      ///< of those that are tried beside all engines
-constexpr unsigned soon_searched = 12;   ///< before a solver is asked
-constexpr unsigned most_searched = 14;   ///< where something is refuted, or is meant to be
+constexpr unsigned most_exhausted = 20;  ///< log2 of the most cases that are enumerated with Effort::all
+constexpr unsigned soon_exhausted = 16;  ///< the same with less effort: another engine may be cheaper
+constexpr unsigned glanced_at = 10;      ///< log2 of the cases tried first with Effort::all
+constexpr unsigned soon_searched = 12;   ///< log2 of the cases tried before a solver runs
+constexpr unsigned most_searched =
+    14;  ///< log2 of the cases tried for a question that is, or should be, refuted
 constexpr double second_opinion_seconds = 10;
 
 /// Limit of a second opinion: a solver gives it after algebra.

@@ -17,16 +17,16 @@ struct Candidate {
   std::vector<std::uint64_t> numbers{};
 };
 
-/// Proved; or candidates, of which one at least must replay; or Unknown.
+/// Proved; or candidates, at least one of them to be confirmed by replay; or Unknown.
 using Finding = std::variant<Unknown, Proved, std::vector<Candidate>>;
 
-/// Nothing if there are more than 2^bits cases; Unknown after `seconds`. exhaustive.cpp
+/// Decides by enumeration. Nothing if there are more than 2^bits cases; Unknown after `seconds`. exhaustive.cpp
 [[nodiscard]] std::optional<Finding> exhaustive(Question const& question, unsigned bits, double seconds);
 
 /// The first failure among the smallest values, 2^budget of them. exhaustive.cpp
 [[nodiscard]] std::optional<Candidate> search(Question const& question, unsigned budget);
 
-/// Nothing if the statement is not affine. linear.cpp
+/// Decides by linear algebra. Nothing if the statement is not affine. linear.cpp
 [[nodiscard]] std::optional<Finding> linear(Question const& question);
 
 /// All questions together. smt.cpp

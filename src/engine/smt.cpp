@@ -1,4 +1,4 @@
-// Translates graphs of terms to Z3 and asks. The only file that knows Z3.
+// Translates graphs of terms to Z3 and queries it. No other file uses Z3.
 #include "system/cpu_time.hpp"
 #include "system/parallel.hpp"
 #include "engine/engines.hpp"
@@ -69,7 +69,7 @@ class Watch {
   std::jthread thread_;
 };
 
-/// A Z3 context with one solver, and the translation of one Terms. Every call's error code is asked; a call that failed
+/// A Z3 context with one solver, and the translation of one Terms. Every call's error code is checked; a call that failed
 /// throws Failure.
 class Solver {
  public:
@@ -122,7 +122,7 @@ class Solver {
     return answer;
   }
 
-  /// Why the answer is neither yes nor no. Z3's own texts ("canceled", "no reason given") do not tell limits apart.
+  /// Reason if the answer is neither yes nor no. Z3's own texts ("canceled", "no reason given") do not distinguish limits.
   [[nodiscard]] Stop why_unknown() { return why(Z3_solver_get_reason_unknown(context_, solver_)); }
   [[nodiscard]] Stop why(std::string const& text) const {
     if (limits_.stop.stop_requested()) return {"stopped"};
@@ -261,7 +261,7 @@ class Solver {
   std::vector<Z3_ast> variables_;
 };
 
-/// Which queries run now. Z3's limit of memory is one of the process, so that a query's own can only be kept while it runs
+/// Queries that run now. Z3's limit of memory is one of the process, so that a query's own can only be kept while it runs
 /// alone: see decide_chunk().
 class Running {
  public:
@@ -323,8 +323,8 @@ Finding candidates(std::span<Question const> part, Violations const& violations,
   return all;
 }
 
-/// If Z3 4.8.12 may have less than this, of three quarters of what is left, it is not begun: it crashes where memory ends
-/// while a context is made or deleted.
+/// Z3 is not started if three quarters of the remaining memory are less than this: Z3 4.8.12 crashes if memory ends while a
+/// context is made or deleted.
 constexpr std::uint64_t least_megabytes = 32;
 
 /// One query. `stop` says what ended it without an answer.
@@ -346,7 +346,7 @@ Finding query(std::span<Question const> part, Limits const& limits, std::uint64_
       stop = {"out of memory", true};
     else if (failure.code == Z3_EXCEPTION && asked)
       stop = solver->why(failure.message);
-    else  // before it is asked, no limit is at work but memory
+    else  // before the query, memory is the only limit
       throw std::logic_error("Z3, asked about '" + part.front().name + "': " + failure.message);
   } catch (std::bad_alloc const&) {
     if (solver) solver->abandon();

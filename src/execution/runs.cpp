@@ -18,16 +18,16 @@ namespace {
 /// Styles of the first runs; see Inputs.
 constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
-constexpr unsigned most_quiet = 64;  ///< in a row that came to no new block and saw no higher cost
-constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
-constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
-constexpr unsigned most_turned_runs = 150;            ///< runs that a branch waited for, beside the others
+constexpr unsigned most_quiet = 64;  ///< most runs in a row without a new block or a higher cost
+constexpr std::uint64_t most_steps_of_run = 20'000;   ///< most steps of one run
+constexpr std::uint64_t most_steps_in_all = 600'000;  ///< most steps for one kernel
+constexpr unsigned most_turned_runs = 150;            ///< additional runs, which a branch waited for
 constexpr std::uint64_t most_turned_steps = 200'000;
 constexpr std::uint64_t most_again_steps = 400'000;
-constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
+constexpr unsigned most_visits = 12;      ///< most visits of a loop's header in one run
 constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
-/// Lanes that execute an access, and those of which it is not known.
+/// Lanes that execute an access, and lanes that may.
 struct Part {
   std::uint32_t lanes = 0, open = 0;
 };
@@ -92,7 +92,7 @@ bool Runs::run_next() {
   return true;
 }
 
-/// If a branch goes to a block that this warp has not visited, and a parameter would make its lanes go there, that is tried next.
+/// Queues a run for a branch to a block that this warp has not visited, if a parameter would make its lanes go there.
 void Runs::note_turns(Block const& block, Inputs const& inputs, unsigned warp) {
   constexpr std::size_t most_of_block = 4, most_waiting = 256;
   for (bool const truth : {false, true}) {
@@ -161,7 +161,7 @@ Seen Runs::again(std::uint32_t access, Numbers const& numbers,
   return std::exchange(seen_[access], so_far);
 }
 
-/// Finds the pointers that the program compares with 0, each of which is 0 in some runs.
+/// Finds the pointers that the program compares with 0. Each is 0 in some runs.
 void Runs::find_optional() {
   using Symbols = std::map<std::uint64_t, std::uint32_t>;  // of a register
   Symbols addresses, pointers;
@@ -184,7 +184,7 @@ void Runs::find_optional() {
 void Runs::run(unsigned warp, Inputs inputs) {
   if (needed_.empty()) needed_ = needed_bits(program_, flow_);
   registers_.resize(program_.widths.size());
-  // A register of which no bit is needed is not computed, and its value does not matter.
+  // A register without needed bits is not computed, and its value does not matter.
   for (std::size_t r = 0; r < registers_.size(); ++r) {
     Word& w = registers_[r];
     w.open = needed_[r] != 0 ? ~0U : 0U;
@@ -238,8 +238,8 @@ void Runs::run(unsigned warp, Inputs inputs) {
   if (is_new) news_.push_back(std::move(inputs)), quiet_ = 0;
 }
 
-/// Registers that are written between a branch and the block at which its sides meet again: open for a lane of which the side is
-/// not known. It comes to that block if it comes to an end.
+/// Registers that are written between a branch and the block at which its sides meet again: open for a lane whose side is not
+/// known. A lane that ends reaches that block.
 std::vector<std::uint32_t> const& Runs::written_after(std::uint32_t branch) {
   auto const [at, fresh] = written_.try_emplace(branch);
   if (!fresh) return at->second;
@@ -307,7 +307,7 @@ bool Runs::is_header(std::uint32_t block) const {
   return l >= 0 && flow_.loops[static_cast<std::size_t>(l)].header == block;
 }
 
-/// In the innermost loop around both, the inner loop or block of `a` comes before that of `b`.
+/// True if, in the innermost loop around both, the inner loop or block of `a` comes before that of `b`.
 bool Runs::comes_first(std::uint32_t a, std::uint32_t b) const {
   auto const within = [&](std::uint32_t block, std::int32_t loop) {
     std::int32_t inner = -1;

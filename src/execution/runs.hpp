@@ -32,10 +32,10 @@ namespace swizproof::execution {
 struct AccessRun {
   unsigned wavefronts = 0;
   WarpAccess<std::uint32_t> lanes{};
-  std::string fault{};  ///< what the lane does; empty: none has a fault
+  std::string fault{};  ///< fault of the lane; may be empty
   unsigned lane = 0;
   bool outside = false;
-  std::uint32_t open = 0;  ///< lanes of which it is not known whether they take part, or with which address
+  std::uint32_t open = 0;  ///< lanes whose address, or whether they take part, is not known
 };
 /// Values with which an execution has a fault; of several those that are the smallest Numbers.
 struct SeenFault {
@@ -43,7 +43,7 @@ struct SeenFault {
   unsigned lane = 0, warp = 0;
   bool outside = false;
   std::vector<ReadNumber> read{};
-  std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
+  std::map<std::uint32_t, std::uint64_t> bases{};  ///< addresses of all variables in shared memory, by symbol
   [[nodiscard]] Numbers numbers() const { return {warp, read}; }
 };
 
@@ -52,7 +52,7 @@ struct Seen {
   unsigned wavefronts = 0;
   KernelWorst worst{};
   std::vector<ReadNumber> read{};
-  std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
+  std::map<std::uint32_t, std::uint64_t> bases{};  ///< addresses of all variables in shared memory, by symbol
   std::optional<SeenFault> fault{};
 
   /// Takes an execution with these values; true if none was more expensive.
@@ -133,9 +133,9 @@ class Runs {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
   std::set<std::uint32_t> optional_{};    ///< parameters that are pointers and may be 0
   std::uint32_t skipped_ = 0;             ///< lanes that went around one side of a branch, or left the run
-  std::array<std::uint64_t, 32> ways_{};  ///< of each lane, to a block whose lanes may be apart (Flow::apart)
+  std::array<std::uint64_t, 32> ways_{};  ///< ways to a block whose lanes may be Flow::apart, by lane
   std::vector<bool> visited_{};           ///< blocks, by warp and then by block
-  std::vector<Inputs> news_{};            ///< of the runs that visited one first
+  std::vector<Inputs> news_{};            ///< inputs of the runs that visited a block first
   Turns turns_{};
   /// A run that may take a branch to a block that its warp has not visited.
   struct Waiting {
@@ -144,11 +144,11 @@ class Runs {
   };
   std::vector<Waiting> waiting_{};
   std::map<std::pair<unsigned, std::int32_t>, unsigned>
-      turned_{};  ///< by warp and such a block: how many waited or ran
+      turned_{};  ///< number of runs that waited or ran, by warp and such a block
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
-  unsigned turned_runs_ = 0;                                                ///< that a branch waited for
+  unsigned turned_runs_ = 0;                                                ///< runs that a branch waited for
   std::uint64_t turned_steps_ = 0;
-  std::uint64_t again_steps_ = 0;  ///< of runs with numbers that were given
+  std::uint64_t again_steps_ = 0;  ///< steps of runs with given numbers
   unsigned quiet_ = 0;             ///< runs since one of any kind that brought something new
   unsigned next_ = 0;              ///< run by a seed
   std::uint64_t steps_ = 0;

@@ -26,10 +26,9 @@ struct Numbers {
 /// An execution by this warp with these numbers: what it reads, if it shows what is looked for.
 using Attempt = std::function<std::optional<std::vector<ReadNumber>>(Numbers const&)>;
 
-/// An execution of which no warp alone and no number alone can be lowered: to none of 0 to 16, to no power of two, and not by one. Of a last block
-/// the number of blocks is lowered with it. After
-/// `attempts` it is the smallest so far. `known` are numbers that are tried first. Checked by KernelWitness.* and
-/// tests/reference/kernel_smallest.py.
+/// An execution in which no single warp and no single number can be lowered: not to a number from 0 to 16, not to a power of two,
+/// not by one. If the block is the last one, the number of blocks is lowered with it. After `attempts` tries the result is the
+/// smallest so far. `known` are numbers that are tried first. Checked by KernelWitness.* and tests/reference/kernel_smallest.py.
 [[nodiscard]] Numbers smallest(Numbers from, std::vector<Numbers> const& known, unsigned attempts,
                                Attempt const& attempt);
 

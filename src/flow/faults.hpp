@@ -14,7 +14,7 @@ namespace swizproof::flow_detail {
 /// An execution of an instruction by a thread, or by a unit that copies or multiplies for it.
 struct FlowTouch {
   std::uint32_t line = ~0U;     ///< index of the instruction
-  std::uint32_t execution = 0;  ///< by its warp; 1 is the first, 0 is not counted
+  std::uint32_t execution = 0;  ///< number of the execution by its warp; 1 is the first, 0 is not counted
   unsigned doer = 0;            ///< number of a clock, as units.hpp has them
   bool warp = false;            ///< all of the doer's warp
 };
@@ -26,7 +26,7 @@ struct FlowConflict {
   FlowTouch second{};
   std::optional<FlowTouch> first{};
   std::string_view rule{};             ///< paragraph of the PTX ISA
-  std::string fix{};                   ///< which instruction would do, and where
+  std::string fix{};                   ///< instruction that would fix it, and its position
   std::vector<std::uint32_t> waits{};  ///< instructions at which warps wait for ever
   bool two_warps = false;              ///< a race between two warps
 };
@@ -35,7 +35,7 @@ struct FlowConflict {
 /// explains it may follow. What is executed behind a fault is still one real order of the warps.
 class Faults {
  public:
-  /// Keeps a fault if it tells more than the one before; throws a race of two warps.
+  /// Keeps a fault if it explains more than the one before; throws a race of two warps.
   void add(FlowConflict conflict);
   /// True if a fault of this kind would be kept.
   [[nodiscard]] bool would_keep(FlowFaultKind kind, bool two_warps) const;

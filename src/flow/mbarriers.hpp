@@ -26,7 +26,7 @@ struct MbarrierOperation {
   unsigned thread = 0;
   FlowTouch touch{};
   bool relaxed = false;
-  std::optional<Clocks::Arrival> released{};  ///< of a relaxed one, what a fence before it releases
+  std::optional<Clocks::Arrival> released{};  ///< times that a fence before a relaxed operation releases
 };
 
 /// Mbarriers by address.
@@ -60,9 +60,9 @@ class Mbarriers {
     unsigned thread = 0;
     std::uint32_t clock = 0;
     FlowTouch touch{};
-    std::uint32_t fence = 0;  ///< its first fence.mbarrier_init behind; 0: none
+    std::uint32_t fence = 0;  ///< clock of the first fence.mbarrier_init behind it; 0: none
   };
-  /// fence.mbarrier_init: of what this thread has initialised.
+  /// Executes fence.mbarrier_init for the mbarriers that this thread has initialised.
   void fence(unsigned thread, Clocks& clocks);
   /// True if fence.mbarrier_init is between the initialisation and what a thread does now: an arrival at the barrier of the cluster
   /// behind this fence releases it, also a relaxed one. Where mbarriers have relaxed operations, only what is ordered counts.
@@ -90,16 +90,16 @@ class Mbarriers {
     bool live = false;
     std::uint32_t count = 0, pending = 0;
     std::uint64_t phase = 0;
-    std::int64_t bytes = 0;  ///< that copies have still to write in this phase
+    std::int64_t bytes = 0;  ///< bytes that copies have still to write in this phase
     unsigned slot = 0;
     Origin origin{};
     Steps now{};                              ///< arrivals and ends of copies of this phase
     FlowTouch issued{};                       ///< the last issue of a copy
     std::vector<Clocks::Arrival> issues{};    ///< issues of copies of this phase
-    std::vector<Operation> expected{};        ///< of this phase
+    std::vector<Operation> expected{};        ///< operations of this phase
     std::vector<Operation> waits{};           ///< for the phase before
     Steps before{}, before_that{};            ///< `now` of the phase before, and of the one before that
-    Clocks::Vector known{}, known_of_wait{};  ///< of a thread that (b), or (d), holds for
+    Clocks::Vector known{}, known_of_wait{};  ///< times known to a thread that (b), or (d), holds for
     Clocks::Moments complete{};
     std::map<unsigned, Operation> last{};  ///< operation of each thread
   };

@@ -206,7 +206,7 @@ Word Names::word(Name n) const {
   return w;
 }
 
-/// The name whose bytes these are, all of them and in order; 0 if there is none.
+/// The name whose bytes these are, all of them and in order; 0 if they are no whole name.
 Name Names::shared_name(Word const& w, unsigned from, unsigned bytes) const {
   Name const n = w.part[from] / 8;
   if (n == 0 || nodes_[n].bytes != bytes) return 0;
@@ -255,7 +255,7 @@ bool Names::has_sign(Name n, char sign) const {
   return true;
 }
 
-/// The integer that is not negative and whose bytes the low ones are, the others being 0; 0 if there is none.
+/// The integer that is not negative and whose bytes the low ones are, the others being 0; 0 if they are no such integer.
 Name Names::extended(Word const& w, unsigned from, unsigned bytes) const {
   Name const n = w.part[from] / 8;
   if (n == 0 || nodes_[n].bytes >= bytes || nodes_[n].format != Format::integer ||
@@ -299,7 +299,7 @@ Name Names::half(Word const& w, unsigned from, unsigned bytes, Format format, st
   return 0;
 }
 
-/// The integer that was extended to the name whose low bytes these are; 0 if there is none.
+/// The integer that was extended to the name whose low bytes these are; 0 if they are no such bytes.
 Name Names::narrowed(Word const& w, unsigned from, unsigned bytes) const {
   Name n = w.part[from] / 8;
   for (unsigned i = 0; i < bytes; ++i)

@@ -44,7 +44,7 @@ enum class NameKind : std::uint8_t {
   moved,        ///< a, written by instruction b and read by instruction line
   accumulated,  ///< a (or 0) + row and column (c) of matrix product b
   bits,  ///< bytes()[b] in a format that is not their own, of the names args()[a]; c: with the top bit inverted
-  function  ///< not followed: texts()[a], of the names args()[a]
+  function  ///< value that is not followed: texts()[a], of the names args()[a]
 };
 
 struct NameNode {
@@ -85,7 +85,7 @@ void sort_terms(std::vector<FlowTerm>& terms);
 struct FlowSum {
   std::vector<FlowTerm> terms{};
   std::string refused{};
-  std::uint32_t line = 0;   ///< of the instruction that is the reason
+  std::uint32_t line = 0;   ///< line of the instruction that is the reason
   std::uint64_t steps = 0;  ///< nodes that were looked at
 };
 
@@ -123,7 +123,7 @@ class Names {
   /// The array of an element's canonical number, and its index there; the name of bits, which has such a number, too.
   [[nodiscard]] std::pair<FlowArray const*, std::uint64_t> place_of(std::uint32_t number) const;
   [[nodiscard]] Name bits_of(std::uint32_t number) const { return number < end_ ? 0 : number - end_; }
-  /// `A[0][1]`, or the name of what is not followed.
+  /// `A[0][1]`, or a description of a value that is not followed.
   [[nodiscard]] std::string text(Name n, unsigned depth = 0) const;
 
   /// A word that is a whole name.
@@ -132,13 +132,13 @@ class Names {
   /// without a sign is the same with zeros above it.
   Name whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
              char sign = 'b');
-  /// The byte of a shorter integer that a byte of an extended one is; the same byte where there is none.
+  /// The byte of the shorter integer for a byte of an extended one; the same byte for other names.
   [[nodiscard]] std::uint32_t source_of(std::uint32_t part) const;
-  /// An integer with its top bit inverted: what adding 2^(bits - 1) makes of it.
+  /// An integer with its top bit inverted: the integer plus 2^(bits - 1).
   Name biased(Name n, std::uint32_t line);
-  /// The integer whose biased form has this byte on top; 0 if there is none.
+  /// The integer whose biased form has this byte on top; 0 if it is no such byte.
   [[nodiscard]] Name unbiased(std::uint32_t part) const;
-  /// The name whose bytes these are, all of them and in order; 0 if there is none.
+  /// The name whose bytes these are, all of them and in order; 0 if they are no whole name.
   [[nodiscard]] Name shared_name(Word const& w, unsigned from, unsigned bytes) const;
   /// True if two names are the same bits: of one element, or results of the same instructions of such. Checked by
   /// Races.KnowEqualResults.

@@ -167,7 +167,7 @@ void proxy_fence(Now const& now) {
   }
 }
 
-/// fence.mbarrier_init: of what this thread has initialised.
+/// Executes fence.mbarrier_init for the mbarriers that each thread has initialised.
 void mbarrier_fence(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane)) now.block.mbarriers.fence(now.thread(lane), now.block.clocks);

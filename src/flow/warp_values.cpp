@@ -49,7 +49,7 @@ Packed packed_of(std::string_view type) {
   return p;
 }
 
-/// The name of what an operation makes of floating-point numbers.
+/// The name of the result of an operation on floating-point numbers.
 Name real_name(Names& names, std::string_view op, std::array<Name, 3> const& args, Format format,
                unsigned bytes, std::uint32_t line) {
   auto const minus = [&](Name n) {

@@ -183,7 +183,7 @@ void accumulate(Now const& now, std::uint32_t product, unsigned columns, std::st
 /// Signs and descriptors that are modelled, and registers that a wgmma may use now.
 void check_wgmma(Now const& now, bool registers) {
   auto const& in = now.in.operands;
-  // D, A, B, scale-d, and of floating-point numbers the signs of A and B, of 16 bits also the majors of what is in shared memory.
+  // D, A, B, scale-d; for floating-point numbers the signs of A and B; for 16 bits also the majors of operands in shared memory.
   for (std::size_t i = 4; i < std::min<std::size_t>(in.size(), 6); ++i)
     if (now.number(in[i], 0, "the sign") != 1) now.refuse("a negated operand of wgmma is not executed");
   for (unsigned lane = 1; lane < 32; ++lane)

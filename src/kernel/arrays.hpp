@@ -21,11 +21,11 @@ struct ArrayAccess {
   std::size_t index = 0;
   std::uint32_t symbol = 0;
   std::optional<Instruction> instruction{};  ///< nothing: not modelled
-  unsigned bytes = 16;                       ///< of a lane, that stay together
+  unsigned bytes = 16;                       ///< bytes of a lane that stay together
   std::uint32_t ptx_line = 0;
   bool atomic = false;
   bool refuted = false;     ///< for its cost
-  unsigned wavefronts = 0;  ///< at most
+  unsigned wavefronts = 0;  ///< upper bound
   SourceLine source{};
 };
 
@@ -59,12 +59,13 @@ class Arrays {
   /// The variables with an access that is refuted for its cost that `fixes` and `vectors` are not of. Checked by KernelFixes.SayWhyThereIsNone.
   [[nodiscard]] std::vector<KernelUnfixed> unfixed(std::vector<KernelFix> const& fixes,
                                                    std::vector<KernelVector> const& vectors) const;
-  /// Vectors that are cheaper than their accesses, one of which is refuted for its cost.
+  /// Vectors that are cheaper than their accesses, if an access among them is refuted for its cost.
   [[nodiscard]] std::vector<KernelVector> vectors(Architecture const& arch) const;
 
  private:
-  static constexpr std::size_t most_patterns = std::size_t{1} << 14;  ///< of one array
-  static constexpr std::uint32_t most_bytes = 1U << 20;               ///< of shared memory, and more
+  static constexpr std::size_t most_patterns = std::size_t{1} << 14;  ///< most patterns of one array
+  static constexpr std::uint32_t most_bytes = 1U
+                                              << 20;  ///< bound of sizes in bytes, larger than shared memory
 
   /// Its different executions, by instruction, lanes and addresses.
   using Patterns = std::map<std::pair<std::size_t, std::array<std::uint32_t, 33>>, WeightedAccess>;
@@ -83,9 +84,10 @@ class Arrays {
   std::map<std::size_t, std::size_t> joined_{};   ///< index of the vector, by that of each of its accesses
   std::set<std::uint32_t> operands_{};            ///< variables
   std::set<std::string> descriptors_{};           ///< names of variables that one reads; an empty name: any
-  std::map<std::size_t, std::string> reasons_{};  ///< why an access is left out, by its index
-  std::map<std::uint32_t, bool> refuted_{};       ///< by variable
-  std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< by variable and start
+  std::map<std::size_t, std::string> reasons_{};  ///< reason for each access that is left out, by its index
+  std::map<std::uint32_t, bool>
+      refuted_{};  ///< true for a variable with an access that is refuted for its cost
+  std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< patterns by variable and start
 };
 
 }  // namespace swizproof::kernel_detail

@@ -43,10 +43,10 @@ namespace {
 
 using Assumptions = std::vector<Assumption>;
 
-constexpr std::size_t most_cases = 2048;    ///< of one access in one warp
-constexpr std::size_t most_values = 512;    ///< of one term
+constexpr std::size_t most_cases = 2048;    ///< most cases of one access in one warp
+constexpr std::size_t most_values = 512;    ///< most values of one term
 constexpr unsigned most_splits = 6;         ///< one within the other
-constexpr unsigned most_residue_bits = 16;  ///< whose values are all tried
+constexpr unsigned most_residue_bits = 16;  ///< most bits whose values are all tried
 constexpr unsigned most_bank_bits = 7;      ///< the same for a bound of banks
 
 /// True if what is assumed of the same term excludes a value.
@@ -85,7 +85,7 @@ class CaseSearch {
  private:
   [[nodiscard]] bool is_over() const { return kernel_.warps.steps() > search_.limit; }
 
-  /// One case; tries all values of what it is stuck at.
+  /// Solves one case. If an unknown value stops it, tries all values of that.
   void solve(Warp& warp, Assumptions const& assumptions, unsigned depth) {
     // Nothing is left that it could say of all warps.
     if (number_ == Warp::every && results_.cost.unknown && !results_.faults.aligned &&
@@ -191,7 +191,7 @@ class CaseSearch {
         depends(one, tried);
   }
 
-  /// Values of the case, and addresses of the variables of which it has low bits: one after the other.
+  /// Adds the values of the case, and consecutive addresses of the variables whose low bits it has.
   void add_assumptions(Assumptions const& assumptions, KernelWorst& into) const {
     std::uint64_t free = 0x400;
     for (Assumption const& a : assumptions) {
@@ -217,7 +217,7 @@ class CaseSearch {
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
   }
 
-  /// The case is not decided: for this reason, or because of what the term `atom` comes from.
+  /// Leaves the case undecided, for this reason or because of the origin of the term `atom`.
   void give_up(Warp& warp, std::string reason, Id atom = 0) {
     CaseCost one;
     Origin from = kernel_.origins.origin(atom);
@@ -348,7 +348,7 @@ class CaseSearch {
 
   ExecutedKernel& kernel_;
   AccessSearch& search_;
-  unsigned const number_;  ///< of the warp
+  unsigned const number_;  ///< number of the warp
   LanePatterns& patterns_;
   SampleLaunches& launches_;
   CaseResults results_{};

@@ -73,12 +73,12 @@ struct SharedSum {
   };
   std::vector<Counter> counters{};
   std::uint64_t cases = 1;  ///< iterations of all counters
-  std::uint64_t last = 0;   ///< of the counters, at most; 2^32 if it may wrap
-  std::uint64_t most = 0;   ///< of the rest but the array's address; ~0: not known
+  std::uint64_t last = 0;   ///< upper bound of the counters; 2^32 if it may wrap
+  std::uint64_t most = 0;   ///< upper bound of the rest without the array's address; ~0: not known
   bool on_array = false;    ///< the array's address is a summand
-  std::uint64_t base = 0;   ///< what is assumed of that address: its low bits
+  std::uint64_t base = 0;   ///< assumed low bits of that address
   bool others = false;      ///< the rest has more than it
-  unsigned zeros = 32;      ///< of the rest, at least
+  unsigned zeros = 32;      ///< lower bound of the rest's zero bits
 };
 
 /// Addresses of the lanes in one iteration, in bytes of their window, and the lanes at fault, a bit a lane.
@@ -181,7 +181,7 @@ class FaultCheck {
     return can != 0;
   }
 
-  /// Checks the lanes of one iteration, of which `run` surely execute it and `can` may.
+  /// Checks the lanes of one iteration: those in `run` surely execute it, those in `can` may.
   void check_lanes(LaneStarts const& at, std::vector<Assumption> const& assumptions, std::uint32_t run,
                    std::uint32_t can) {
     auto const& m = now_.memory;
@@ -250,8 +250,9 @@ class FaultCheck {
   Extent array_ = extent_of(kernel_, now_.symbol);
   SharedSum sum_ = find_sum();
   bool bounded_ = array_.bytes != 0 && sum_.on_array && sum_.most <= window;
-  bool aligned_ = sum_.zeros >= static_cast<unsigned>(std::countr_zero(unit_));  ///< what all lanes add is
-  bool differ_ = !aligned_ && lanes_differ();  ///< by no whole number of units
+  bool aligned_ = sum_.zeros >=
+                  static_cast<unsigned>(std::countr_zero(unit_));  ///< the sum that all lanes add is aligned
+  bool differ_ = !aligned_ && lanes_differ();  ///< two lanes differ by no whole number of units
   std::uint32_t certain_ =
       now_.access.exact ? kernel_.iterations.surely(now_.number, now_.access.loop, now_.assumptions) : 0;
 };

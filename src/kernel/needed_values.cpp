@@ -17,7 +17,7 @@ using execution::Warp;
 
 namespace {
 
-/// The access in one warp, for all values of what is not assumed.
+/// The access in one warp, for all values that are not fixed by an assumption.
 class AnyValues {
  public:
   AnyValues(ExecutedKernel& kernel, AccessSearch const& search, unsigned warp, unsigned wavefronts)

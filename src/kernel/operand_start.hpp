@@ -1,4 +1,4 @@
-// Start of an operand: an address in shared memory, of which a descriptor has what `>> 4` leaves.
+// Start of an operand: an address in shared memory; a descriptor holds it shifted right by 4.
 #pragma once
 
 #include "executed_kernel.hpp"

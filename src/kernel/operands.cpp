@@ -27,8 +27,8 @@ using program::OperandRole;
 using program::SharedOperand;
 
 constexpr std::uint64_t base_period = std::uint64_t{1} << base_bits;
-constexpr std::size_t most_operand_cases = 4096;  ///< of one operand in one warp
-constexpr unsigned most_doubts = 4;               ///< of one operand in one warp
+constexpr std::size_t most_operand_cases = 4096;  ///< most cases of one operand in one warp
+constexpr unsigned most_doubts = 4;               ///< most doubts of one operand in one warp
 
 // --------------------------------------------------------------------------------------- operands
 
@@ -54,11 +54,11 @@ KernelOperand described(ptx::Module const& module, program::Program const& progr
   return out;
 }
 
-/// Swizzle pattern that a start lies in: `bytes` of it, of which `row` bytes are its first row.
+/// Swizzle pattern that a start lies in: its size in bytes, and the bytes of its first row.
 struct Pattern {
   std::uint64_t bytes = 0;  ///< 0: none
   std::uint64_t row = 0;
-  std::uint64_t shift = 0;        ///< where it begins, modulo `bytes`
+  std::uint64_t shift = 0;        ///< start of the pattern, modulo `bytes`
   std::uint64_t least_bytes = 0;  ///< period of the swizzle itself
 };
 
@@ -141,7 +141,7 @@ class OperandDecision {
   /// Findings of all cases.
   struct Found {
     std::size_t cases = 0;
-    unsigned doubts = 0;  ///< cases that are wrong, of which no execution was found
+    unsigned doubts = 0;  ///< wrong cases without an execution that shows them
     bool any = false, refuted = false, measured = true;
     std::string unknown{}, reason{};
     std::uint64_t guaranteed = ~std::uint64_t{0};

@@ -8,7 +8,7 @@ using execution::Leaf;
 using execution::Phi;
 using program::Special;
 
-/// All registers at headers are taken to be uniform; those of which that cannot be are left out, until nothing changes.
+/// Starts with all registers at headers as uniform, and removes those that cannot be, until nothing changes.
 UniformTerms::UniformTerms(program::Program const& program, execution::Execution const& execution)
     : program_(program), execution_(execution), differs_(execution.phis.size(), false) {
   for (bool changed = true; changed;) {

@@ -49,9 +49,9 @@ using program::MemoryAccess;
 using program::Space;
 
 constexpr std::size_t most_race_pairs = 6'000;
-constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< of one question, by Z3's count
+constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< most steps of one question, by Z3's count
 constexpr unsigned most_race_hints = 6;                 ///< cases of the solver that are executed
-constexpr unsigned race_styles = 8;                     ///< of parameters
+constexpr unsigned race_styles = 8;                     ///< number of styles of parameters
 
 /// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
 std::uint64_t number_of_style(unsigned style, std::size_t index) {
@@ -150,7 +150,7 @@ class RaceSearch {
     return RaceRole::none;
   }
 
-  /// Which accesses are to shared memory, and by whom. False if some are not modelled.
+  /// Classifies the accesses to shared memory and the threads that make them. Returns false if some are not modelled.
   bool classify() {
     accesses_.resize(program_.accesses.size());
     for (std::size_t i = 0; i < accesses_.size(); ++i) {
@@ -340,7 +340,7 @@ class RaceSearch {
     return std::holds_alternative<Proved>(answer);
   }
 
-  /// The first branch that may let threads pass different barriers; nothing if there is none.
+  /// The first branch that may let threads pass different barriers; nothing if no branch may.
   std::optional<std::uint32_t> divergent(std::vector<BarrierAt> const& barriers, RacePair::Warps warps) {
     Deciding const deciding = deciding_branches(program_, flow_, barriers);
     std::vector<bool> const closed = loops_with(flow_, barriers);

@@ -1,4 +1,4 @@
-// Arithmetic of CuTe's integers: leaves of an IntTuple that know whether the compiler knows them.
+// Arithmetic of CuTe's integers: leaves of an IntTuple, each static (known to the compiler) or dynamic.
 //
 // Static with static is static, anything else is dynamic, except that a static 0 times anything and
 // anything modulo a static 1 are a static 0. A coordinate stride keeps its basis under multiplication.

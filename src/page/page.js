@@ -127,7 +127,7 @@ function offer(select, name) {
   if (![...$(select).options].some(option => option.value === name)) $(select).append(el('option', {}, name));
 }
 
-/// What the program knows by itself.
+/// Shows the version, and fills the lists of architectures and patterns.
 function showAbout({version, architectures, patterns}) {
   $('version').textContent = version;
   architectures.forEach(name => offer('arch', name));
@@ -169,8 +169,8 @@ function grow() {
 const source = [$('module').textContent, $('worker').textContent].join('\n');
 $('module').remove(), $('worker').remove();
 
-/// The program in a worker of its own. A question is given up by ending the worker; another starts at once, for the next one: but
-/// where the program itself does not start, only when it is asked again.
+/// The program in a worker of its own. Ending the worker gives up a question. Another worker starts at once for the next
+/// question; if the program itself fails to start, only with the next question.
 class Program {
   constructor() { this.waiting = new Map(), this.next = 0, this.start(); }
   start() {
@@ -349,7 +349,7 @@ const program = new Program();
 let asked = null;  // the line that is answered or being answered
 let pending = 0;
 
-/// The words behind `show` that draw the question's tile; nothing where there is none.
+/// The words behind `show` that draw the question's tile; nothing for a question without a tile.
 function pictureWords(words) {
   const fields = fieldsOf(words);
   if (!fields || fields.command === 'equal' || fields.command === 'eval') return words[0] === 'show' ? [...words, '--html=-'] : null;

@@ -270,7 +270,7 @@ LanguagePart subscripts() {
         "names of integers, conditions"}}};
 }
 
-/// Spellings of an instruction beside ours: PTX's, SASS's, and CUTLASS's where it has one.
+/// Other spellings of an instruction: PTX's, SASS's, and CUTLASS's if it has one.
 std::vector<std::string> other_names(Instruction const& i) {
   std::string const bits = std::to_string(8 * i.bytes);
   switch (i.operation) {

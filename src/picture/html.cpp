@@ -1,8 +1,7 @@
 // The page: page.html with the tile and the accesses as JSON inside.
 //
-// The program in the page knows the formulas of the swizzle and of the bank model, so that it can answer for any
-// swizzle; tests/web/page compares its numbers with ours. It does not know the grammar of layouts and accesses: those
-// come as tables of places.
+// The page's program has the formulas of the swizzle and of the bank model, so it can compute any swizzle;
+// tests/web/page compares its numbers with ours. It has no parser of layouts and accesses: those come as tables of offsets.
 #include "picture/page_with.hpp"
 #include "picture/picture.hpp"
 

@@ -36,12 +36,12 @@ struct Part {
 /// A tile of rows and columns in shared memory. The first mode of the layout is the row, all others
 /// together are the column, leftmost fastest; a layout of one mode is a single row.
 struct Tile {
-  std::string layout{};        ///< as CuTe prints it
+  std::string layout{};        ///< layout as CuTe prints it
   std::string swizzle{};       ///< "Sw<3,4,3> on bytes"; empty if the layout has none
   unsigned element_bits = 16;  ///< 4, 8, 16, ... 128
   std::uint64_t base = 0;      ///< byte address of offset 0
-  std::int64_t all_rows = 1;   ///< of the layout
-  std::int64_t all_cols = 1;   ///< of the layout
+  std::int64_t all_rows = 1;   ///< rows of the layout
+  std::int64_t all_cols = 1;   ///< columns of the layout
   std::int64_t row0 = 0;       ///< first row shown
   std::int64_t col0 = 0;       ///< first column shown
   std::int64_t rows = 1;       ///< shown
@@ -69,14 +69,14 @@ struct Tile {
 /// `; 1 element of padding behind each row`, where the lines of the layout are further apart than they are long; else empty.
 [[nodiscard]] std::string padding_of(Tile const& tile);
 
-/// How a tile is cut into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
+/// Cut of a tile into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
 /// their order, in an aligned block of shared memory, with the swizzle and without.
 struct Grid {
   bool transposed = false;    ///< lines of the picture are columns of the tile
-  std::int64_t elements = 1;  ///< of a cell
-  std::int64_t bytes = 1;     ///< of a cell; 0 if less than a byte
+  std::int64_t elements = 1;  ///< elements of a cell
+  std::int64_t bytes = 1;     ///< bytes of a cell; 0 if less than a byte
   std::int64_t lines = 1;
-  std::int64_t cells = 1;  ///< of a line
+  std::int64_t cells = 1;  ///< cells of a line
 
   /// (row, col) of the first element of a cell.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> corner(Tile const& tile, std::int64_t line,
@@ -124,7 +124,7 @@ class Shots {
 
   [[nodiscard]] Placement const& placement() const { return given_; }
   [[nodiscard]] std::vector<Variable> const& variables() const { return given_.variables(); }
-  /// Fixes a variable. Throws InputError if there is none of this name or it has no such value.
+  /// Fixes a variable. Throws InputError if no variable has this name or it has no such value.
   void set(std::string_view name, std::uint64_t value);
   /// Assignments that are left; at most 2^63.
   [[nodiscard]] std::uint64_t count() const;
@@ -145,13 +145,12 @@ class Shots {
 /// One half of the picture: the phase's lanes under one address function.
 struct Side {
   std::string name{};                              ///< "no swizzle", "Sw<3,4,3> on bytes"
-  std::vector<std::int64_t> Tile::*bit_address{};  ///< of elements
-  std::int64_t LaneSpot::*byte_address{};          ///< of lanes
-  Cost<std::uint32_t> cost{};                      ///< of the whole instruction
-  /// By bank, the words that the phase wants of it: distinct, but for cp.async one for each lane (H7).
+  std::vector<std::int64_t> Tile::*bit_address{};  ///< addresses of elements in bits
+  std::int64_t LaneSpot::*byte_address{};          ///< address of a lane in bytes
+  Cost<std::uint32_t> cost{};                      ///< cost of the whole instruction
+  /// Words of each bank that the phase accesses: distinct, but for cp.async one for each lane (H7).
   std::vector<std::vector<std::int64_t>> words{};
-  std::vector<std::vector<std::uint32_t>>
-      lanes{};                  ///< by bank and word, the lanes (bits) that it serves there
+  std::vector<std::vector<std::uint32_t>> lanes{};  ///< lanes (bits) that the phase serves, by bank and word
   std::uint32_t colliding = 0;  ///< lanes (bits) that meet another word of the phase in one of their banks
   std::uint32_t split = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
 };
@@ -171,7 +170,7 @@ struct Picture {
   Shot shot{};
   unsigned phase = 0;
   unsigned phases = 0;
-  std::vector<unsigned> lanes{};  ///< of the phase, ascending
+  std::vector<unsigned> lanes{};  ///< lanes of the phase, ascending
 
   /// Lanes of the phase that take part and whose first byte lies in the cell.
   [[nodiscard]] std::uint32_t lanes_in(std::int64_t line, std::int64_t cell) const;
@@ -215,7 +214,7 @@ struct Window {
   std::int64_t cells = 0;
 };
 
-/// At most 32 lines and `cells` cells: those that the phase's lanes are in, and, but for shared memory itself, those around
+/// Window of at most 32 lines and `cells` cells: those that the phase's lanes are in, and, but for shared memory itself, those around
 /// them.
 [[nodiscard]] Window make_window(Picture const& picture, std::int64_t cells);
 
@@ -244,8 +243,8 @@ struct Window {
 [[nodiscard]] std::string html(Mapping const& map, Tile const& tile, std::span<Access const> accesses,
                                Architecture const& arch);
 
-/// A page for browsers of what `explain --json` says, with the figure of a line's worst execution, by svg(), as its member
-/// "picture", and what the bank model rests on as "arch_text".
+/// A page for browsers of the document of `explain --json`, with the figure of a line's worst execution, by svg(), as its member
+/// "picture", and the basis of the bank model as "arch_text".
 [[nodiscard]] std::string trace_page(nlohmann::ordered_json const& report);
 
 /// The same data for machines.

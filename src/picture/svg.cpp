@@ -187,8 +187,8 @@ class Drawing {
                      clash ? clash_color : "#16191d"));
     std::string const lane = fmt::format("{}{}{}", std::countr_zero(lanes),
                                          std::has_single_bit(lanes) ? "" : "+", clash ? "!" : "");
-    // Bank and lane stand beside each other, or one above the other where the cell is narrow; shared memory itself has its
-    // banks above all lines, and there the lane stands alone.
+    // Bank and lane are side by side, or one above the other in a narrow cell. Shared memory itself has its banks above all
+    // lines, and its cells hold only the lane.
     bool const alone = narrow() && picture_.tile.memory;
     double const size = narrow() ? 10 : 13, w = 0.62 * size * static_cast<double>(lane.size()) + 2;
     double const center = narrow() ? middle : x + wide_ - 6 - w / 2;

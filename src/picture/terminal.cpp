@@ -3,7 +3,7 @@
 //         no swizzle
 //          0      8     16       first column of the cell
 //      0   0*0    4     8        bank 0, marked: lane 0 of the phase
-//      1   0!1    4     8        collides: another lane of the phase wants another word of this bank
+//      1   0!1    4     8        collides: another lane of the phase accesses another word of this bank
 #include "picture/picture.hpp"
 
 #include <fmt/format.h>
@@ -49,11 +49,11 @@ std::string on_color(Style const& style, std::uint64_t color, std::string const&
 
 namespace {
 
-/// How wide a cell is and whether the halves stand side by side.
+/// Width of a cell, and the arrangement of the halves.
 struct Shape {
   std::size_t width;
-  bool beside;
-  std::int64_t cells;  ///< that fit
+  bool side_by_side;
+  std::int64_t cells;  ///< number of cells that fit
 };
 
 Shape shape_of(Picture const& picture) {
@@ -79,7 +79,7 @@ class Printer {
 
   std::string print() {
     head();
-    if (shape_.beside) {
+    if (shape_.side_by_side) {
       halves({&picture_.sides[0], &picture_.sides[1]});
     } else {
       for (Side const& side : picture_.sides) halves({&side});

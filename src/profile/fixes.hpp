@@ -17,7 +17,7 @@ struct KernelFixes {
   std::vector<Fix> fixes{};
   std::uint64_t not_kept = 0;  ///< executions whose addresses the trace did not keep
   std::vector<std::string>
-      no_law{};  ///< instructions of which no cost is known: if they touch a region, they must change too
+      no_law{};  ///< instructions without a cost model: if they touch a region, they must change too
 };
 
 /// Searches the fixes of one kernel's instructions, from the patterns that the trace kept.

@@ -22,7 +22,7 @@ namespace {
 
 struct Row {
   std::vector<std::string> fields{};
-  std::size_t line = 0;  ///< of the file, from 1; where the row starts
+  std::size_t line = 0;  ///< line of the file, from 1, at which the row starts
 };
 
 /// The rows of a CSV text, by libcsv, without the profiler's own messages (==PROF== ...).
@@ -30,7 +30,7 @@ class Rows {
  public:
   explicit Rows(std::string_view text) {
     if (csv_init(&parser_, CSV_STRICT_FINI) != 0) throw std::bad_alloc();
-    // Line by line, so that each row knows its place; a quoted field may go on over several.
+    // Line by line, so that each row has its line number; a quoted field may span several lines.
     std::size_t line = 0;
     bool open = false;
     while (!text.empty()) {
@@ -68,7 +68,8 @@ class Rows {
 };
 
 constexpr std::size_t absent = std::string::npos;
-constexpr std::uint64_t most_count = std::uint64_t{1} << 56;  ///< so that sums and products fit
+constexpr std::uint64_t most_count = std::uint64_t{1}
+                                     << 56;  ///< largest count, so that sums and products fit
 
 /// The first column that has one of the names.
 std::size_t column(Row const& header, std::span<std::string_view const> names) {
@@ -120,7 +121,7 @@ class Reader {
       refuse(error.message, row.line, error.hint);
     }
   }
-  /// A column that stands once; nothing where there is none.
+  /// A column that occurs once; nothing if it does not occur.
   [[nodiscard]] std::size_t one(std::span<std::string_view const> names) const {
     std::size_t const at = column(header_, names);
     if (at != absent && std::count(header_.fields.begin(), header_.fields.end(), header_.fields[at]) > 1)
@@ -237,7 +238,7 @@ class Reader {
       if (m.instruction) out_.measurements.push_back(m);
     } else if (m.wavefronts != 0 ||
                (m.instruction && m.executed != 0 && (!is_predicated(m.where) || m.ideal.value_or(0) != 0))) {
-      out_.measurements.push_back(m);  // no execution of what nothing switches off costs 0
+      out_.measurements.push_back(m);  // an execution without a predicate costs at least 1
     } else {
       out_.never_ran += shared ? 1 : 0;  // as the padding @!PT LDS RZ, [RZ]
     }
@@ -326,11 +327,11 @@ class Reader {
   std::string const& name_;
   Rows rows_;
   Profile out_{};
-  std::vector<Measurement> lines_{};  ///< of the table
+  std::vector<Measurement> lines_{};  ///< lines of the table
   Table table_ = Table::none;
   Row header_{};
   std::size_t section_ = 0;  ///< tables so far: concatenated exports use the same numbers for other launches
-  std::optional<std::uint64_t> first_address_{};  ///< of the table
+  std::optional<std::uint64_t> first_address_{};  ///< first address of the table
   std::set<std::uint64_t> lines_seen_{};          ///< addresses of the table
   std::string kernel_{}, table_text_{};
   std::map<std::string, std::size_t> tables_{};  ///< index of each in out_

@@ -17,7 +17,7 @@
 
 namespace swizproof {
 
-/// How often an operation's instructions ran.
+/// Number of runs of an operation's instructions.
 struct Executed {
   Operation operation{};
   std::uint64_t times = 0;
@@ -27,17 +27,17 @@ struct Executed {
 /// Counts of one SASS line, or of all shared-memory instructions of one kind in a kernel.
 struct Measurement {
   std::string kernel{};                      ///< template arguments without their types: `k<(bool)0>` is k<0>
-  std::string kernel_as_written{};           ///< which an obligation's expression may mean, too
+  std::string kernel_as_written{};           ///< another name that an obligation's expression may match
   std::string where{};                       ///< the SASS line, or "all LDSM"
-  std::optional<Instruction> instruction{};  ///< of a SASS line that the model knows
-  std::vector<Executed> operations{};        ///< that the sum is over, those that ran; empty for a SASS line
+  std::optional<Instruction> instruction{};  ///< instruction of a SASS line that is modelled
+  std::vector<Executed> operations{};        ///< operations in the sum, those that ran; empty for a SASS line
   std::uint64_t executed = 0;  ///< warp instructions, those included that a predicate switched off
   std::uint64_t wavefronts = 0;
   std::optional<std::uint64_t>
-      ideal{};          ///< of a SASS line: the column "L1 Wavefronts Shared Ideal", where it has a number
-  bool atomic = false;  ///< adds, exchanges and their like, of which no cost is modelled
-  bool shared_with_others = false;    ///< l1tex counters: what other clients of the L1 cost, too
-  std::optional<std::uint64_t> pc{};  ///< of a SASS line: bytes from the first line of its kernel
+      ideal{};          ///< column "L1 Wavefronts Shared Ideal" of a SASS line, if it has a number
+  bool atomic = false;  ///< atomic operation, without a cost model
+  bool shared_with_others = false;    ///< l1tex counters: other clients of the L1 count, too
+  std::optional<std::uint64_t> pc{};  ///< bytes of a SASS line from the first line of its kernel
   bool counted = true;                ///< both numbers are there; false for an empty field, `-` and `N/A`
   [[nodiscard]] double each() const {
     return executed == 0 ? 0 : static_cast<double>(wavefronts) / static_cast<double>(executed);
@@ -46,20 +46,20 @@ struct Measurement {
 
 /// One table of the source page: the lines of a launch.
 struct SourceTable {
-  std::string kernel{};  ///< as written
+  std::string kernel{};  ///< name as it is written
   std::uint64_t copies =
-      1;  ///< how often the export has it, word for word: launches of equal counts, or prints of one
+      1;  ///< number of exact copies in the export: launches of equal counts, or prints of one
   std::vector<Measurement>
       lines{};  ///< all that are an access to shared memory, have wavefronts, or access generic memory
 };
 
 /// An export, and what of it is no measurement.
 struct Profile {
-  std::vector<Measurement> measurements{};  ///< of each distinct table once
+  std::vector<Measurement> measurements{};  ///< those of each distinct table once
   std::vector<SourceTable> tables{};        ///< the distinct ones
   std::size_t never_ran = 0;  ///< accesses to shared memory that did not run, or not in any lane
-  std::size_t no_count = 0;   ///< of which the profiler has no number
-  std::size_t repeated = 0;   ///< tables of the source page that stand there once more, word for word
+  std::size_t no_count = 0;   ///< accesses without a number of the profiler
+  std::size_t repeated = 0;   ///< exact copies of tables of the source page
   std::size_t added_up = 0;   ///< rows of one kernel and metric that were added to earlier ones
 };
 

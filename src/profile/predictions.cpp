@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t longest_line = 1 << 20;
 constexpr std::size_t most_dropped = std::size_t{1} << 32;  // of one line; then the input is no text
 
-/// Reads a stream by lines in large blocks. Behind every line as many bytes may be read as
-/// a reader wants. A line longer than the limit comes back empty, and marked; one that is longer than any text ends the input.
+/// Reads a stream by lines in large blocks. Every line is followed by the padding that its reader needs.
+/// A line longer than the limit comes back empty, and marked; one that is longer than any text ends the input.
 class Lines {
  public:
   explicit Lines(std::FILE* file) : file_(file), buffer_(2 * longest_line + RequestReader::padding) {}
@@ -150,7 +150,7 @@ class Answers {
   fmt::memory_buffer text_{};
 };
 
-/// Why the input ended before its end.
+/// Reason why the input ended before its end.
 std::optional<InputError> broken_off(Lines const& lines, std::string const& file) {
   if (lines.failed()) return InputError::whole("cannot read the input", file);
   if (lines.endless()) return InputError::whole("a line of the input does not end", file);

@@ -26,7 +26,7 @@ bool counts_as_cycles(Placement const& placement) {
   return all;
 }
 
-/// Why an obligation proves none of its accesses; empty if it does.
+/// Reason why an obligation proves none of its accesses; empty if it does.
 std::string why_not(Obligation const& o, TileVerdict const& tile) {
   if (auto const* unknown = std::get_if<Unknown>(&tile.outcome)) return unknown->reason;
   bool const refuted = std::holds_alternative<Refuted>(tile.outcome);
@@ -45,14 +45,14 @@ std::string why_not(Obligation const& o, TileVerdict const& tile) {
 /// The most that one execution can cost.
 std::uint64_t most_of(Instruction const& i) { return i.matrices != 0 ? 8U * i.matrices : warp_lanes; }
 
-/// Accesses of 8 and 16 bytes a lane, of which idle phases cost the counter nothing.
+/// True for accesses of 8 and 16 bytes a lane: the counter does not count their idle phases.
 bool is_wide(Instruction const& i) { return i.matrices == 0 && i.bytes >= 8; }
 
-/// How many executions any warp took part in, and what each of them may have cost. Unit: executions, wavefronts.
+/// Number of executions that any warp took part in, and bounds of the cost of each. Unit: executions, wavefronts.
 struct Live {
   std::uint64_t fewest = 0, most = 0;
   std::uint64_t lo = 1, hi = warp_lanes;
-  std::optional<std::uint64_t> largest{};  ///< the most that one can have cost, where the ideal tells
+  std::optional<std::uint64_t> largest{};  ///< the most that one can have cost, if it follows from the ideal
   std::string contradiction{};             ///< no executions cost what was counted
 };
 

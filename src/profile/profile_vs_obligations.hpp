@@ -34,17 +34,17 @@ struct ProvedAccess {
   std::string kernel{};  ///< regular expression; empty: every kernel
   std::string access{};
   Instruction instruction{};
-  unsigned wavefronts = 0;               ///< of the worst case
+  unsigned wavefronts = 0;               ///< wavefronts of the worst case
   bool counts_as_cycles = true;          ///< its counter shows no more than the cost model (H11)
-  Placement const* placement = nullptr;  ///< of the obligation, which lives as long
+  Placement const* placement = nullptr;  ///< placement of the obligation, which lives as long
   std::uint64_t base_step = 1;           ///< it is proved from bases that are its multiples, in bytes
-  Architecture const* arch = &sm_90;     ///< of the obligation
+  Architecture const* arch = &sm_90;     ///< architecture of the obligation
   bool refuted =
       false;  ///< the obligation is refuted, as it expects: this is the cost of a layout that is known to be bad
   std::string why_not{};  ///< "refuted: 32 wavefronts, 1 allowed"; not empty: nothing is proved of it
 };
 
-/// The accesses of the obligations, and in words those of which nothing is proved.
+/// The accesses of the obligations, and in words those without a proof.
 struct ProvedAccesses {
   std::vector<ProvedAccess> proved{};   ///< those with a `why_not` too
   std::vector<std::string> left_out{};  ///< "A tile: ldmatrix.x4: time-out"
@@ -57,7 +57,7 @@ struct ProvedAccesses {
 /// True if a regular expression, or an empty text for every kernel, is found in some name of a kernel. Throws InputError.
 [[nodiscard]] bool speaks_of(std::string const& expression, std::initializer_list<std::string_view> names);
 
-/// How a measurement compares; see above. `as_expected`: as `as_proved`, with what refutes an obligation that expects it.
+/// Comparison of a measurement; see above. `as_expected`: as `as_proved`, with what refutes an obligation that expects it.
 enum class Comparison : std::uint8_t {
   as_proved,
   as_expected,

@@ -1,4 +1,4 @@
-// Lane addresses as JSON lines: what `predict` is asked.
+// Lane addresses as JSON lines: the input of `predict`.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>
@@ -30,7 +30,7 @@ struct LineError {
 /// Reads {"op": "ld.shared.b128", "address": [a0, .., a31]}, bytes; null is a lane that takes no part.
 class RequestReader {
  public:
-  /// So many bytes behind a line may be read.
+  /// Number of bytes behind a line that may be read.
   static std::size_t const padding;
 
   RequestReader();

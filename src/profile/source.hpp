@@ -1,5 +1,5 @@
 // The sources that a trace names, as far as they can be read on this machine. A trace is often read on another machine than
-// it was recorded on, and says nothing of what a file contained: what is shown is what stands there today.
+// it was recorded on, and does not hold the files' contents: their present contents are shown.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace swizproof {
 
 /// One source file.
 struct SourceFile {
-  std::string name{};    ///< as the trace has it
-  std::string path{};    ///< where it was read; empty where it was not
-  std::string reason{};  ///< why it was not read; empty where it was
+  std::string name{};    ///< name in the trace
+  std::string path{};    ///< path of the file that was read; empty if none was
+  std::string reason{};  ///< reason if it was not read; else empty
   std::string text{};
-  std::vector<std::uint32_t> starts{};  ///< where each line begins
+  std::vector<std::uint32_t> starts{};  ///< byte at which each line begins
 
   [[nodiscard]] bool read() const { return !path.empty(); }
   /// The text of a line, from 1, without its end; "..." stands for what is beyond 400 bytes. Nothing where there is no such
@@ -32,7 +32,7 @@ class Sources {
   /// Throws InputError for what is no folder, and for more than 16.
   explicit Sources(std::vector<std::string> folders);
 
-  /// At most 16 MiB a file and 64 MiB of all; a regular file without zero bytes. A path that is not absolute is one from the
+  /// Reads at most 16 MiB a file and 64 MiB of all; a regular file without zero bytes. A path that is not absolute is one from the
   /// working folder.
   SourceFile const& file(std::string const& name);
 

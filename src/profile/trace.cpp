@@ -15,7 +15,8 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_executed = std::uint64_t{1} << 56;  ///< of a whole trace, so that its sums fit
+constexpr std::uint64_t most_executed = std::uint64_t{1}
+                                        << 56;     ///< most executions of a whole trace, so that its sums fit
 constexpr std::uint32_t end_of_window = 1U << 18;  ///< bytes: no block has more than 228 KiB of shared memory
 constexpr unsigned bytes_of_sass = 16;             ///< an instruction has, since compute capability 7.0
 
@@ -243,7 +244,7 @@ void read_head(Trace& trace, Json const& json) {
   head.finish();
 }
 
-/// Reads a trace line by line, and knows where it is.
+/// Reads a trace line by line, and counts the lines for its messages.
 class TraceReader {
  public:
   TraceReader(std::string const& name, std::string_view text) : rest_(text) { trace_.name = name; }
@@ -309,7 +310,7 @@ class TraceReader {
     for (auto const& [kernel, opcodes] : unseen.items()) {
       bool const known = std::any_of(trace_.instructions.begin(), trace_.instructions.end(),
                                      [&name = kernel](auto const& i) { return i.kernel == name; });
-      if (!known) malformed("'unseen' names '" + kernel.substr(0, 60) + "', of which there is no line");
+      if (!known) malformed("'unseen' names '" + kernel.substr(0, 60) + "', but no line is of this kernel");
       trace_.unseen[kernel] = texts_of(opcodes, "unseen");
     }
   }
@@ -320,7 +321,7 @@ class TraceReader {
                 digest_.text() + "\": the file was changed");
     trace_.digest = true;
   }
-  /// Two functions of one name may have two equal lines; whether they are that, only the digest tells.
+  /// Refuses equal lines without a digest: two functions of one name may have two equal lines, but so may an altered trace.
   void refuse_doubled() const {
     if (doubled_ != 0)
       malformed(

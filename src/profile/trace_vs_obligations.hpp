@@ -22,7 +22,7 @@ namespace swizproof {
 /// Instances of one access that are looked at.
 inline constexpr std::uint64_t most_instances = std::uint64_t{1} << 24;
 
-/// How a traced instruction stands to the obligations.
+/// Comparison of a traced instruction with the obligations.
 /// `as_expected`: an instance of an access whose obligation is refuted, as it expects: no budget holds there.
 enum class Conformance : std::uint8_t {
   as_proved,
@@ -36,7 +36,7 @@ enum class Conformance : std::uint8_t {
 /// The time that comparing may take: CPU time of the calling thread, so that a busy machine changes no verdict.
 class CpuBudget {
  public:
-  /// So many seconds from now; ends with the limits' stop token too.
+  /// Deadline so many seconds from now; ends with the limits' stop token too.
   explicit CpuBudget(Limits const& limits);
   /// Returns whether it is spent. Looks at the clock once in 1,024 calls.
   [[nodiscard]] bool spent();
@@ -60,25 +60,25 @@ struct NearestInstance {
   std::optional<std::int64_t> proved{}, asked{};
 };
 
-/// An instruction of the trace beside what is proved.
+/// An instruction of the trace compared with the proofs.
 struct ConformingInstruction {
   TracedInstruction const* traced = nullptr;
   Conformance conformance = Conformance::not_modelled;
-  std::vector<ProvedAccess const*> candidates{};  ///< of its kernel and kind
+  std::vector<ProvedAccess const*> candidates{};  ///< proved accesses of its kernel and kind
   std::uint64_t as_proved = 0;                    ///< executions
   std::uint64_t differing = 0;                    ///< executions that are no instance
   std::optional<NearestInstance>
-      nearest{};         ///< to the most expensive of these; nothing if no lane is as proved from any base
+      nearest{};  ///< instance nearest to the most expensive of these; nothing if no lane is as proved from any base
   std::string why{};     ///< it is undecided
   bool searched = true;  ///< `nearest` was searched to the end
 };
 
-/// A whole trace beside what is proved. It points into both.
+/// A whole trace compared with the proofs. It points into both.
 struct ConformanceReport {
   std::vector<ConformingInstruction> instructions{};
   std::vector<ProvedAccess const*> never_traced{};  ///< no traced instruction is of their kernel and kind
-  std::uint64_t dropped = 0;                        ///< executions of which the trace knows nothing
-  std::vector<std::string> failures{};              ///< of the tracer: it may lack whole kernels
+  std::uint64_t dropped = 0;                        ///< executions that the trace does not have
+  std::vector<std::string> failures{};  ///< failures of the tracer: the trace may lack whole kernels
 
   [[nodiscard]] std::size_t count(Conformance which) const;
 };

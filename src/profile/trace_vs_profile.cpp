@@ -58,7 +58,7 @@ constexpr std::string_view
         "the tables of this kernel are not as many equal copies as launches were traced: other "
         "launches, or an altered copy";
 
-/// Returns whether as many executions were counted as the trace has, or more of what may be switched off. `sass` is the profile's: the
+/// Returns whether as many executions were counted as the trace has, or more if a predicate may switch them off. `sass` is the profile's: the
 /// trace may have none.
 bool as_often(CountedLine const& line, std::string_view sass) {
   std::uint64_t const traced = line.traced->executed;
@@ -93,7 +93,8 @@ std::string without_blanks(std::string_view text) {
 /// All tables of the kernels of one name.
 struct Tables {
   std::vector<SourceTable const*> distinct{};
-  std::uint64_t copies = 0, common = 0;  ///< of all; the greatest number that divides how often each is there
+  std::uint64_t copies = 0,
+                common = 0;  ///< number of all copies; greatest common divisor of the numbers of each
 
   void add(SourceTable const& table) {
     distinct.push_back(&table);
@@ -143,7 +144,7 @@ LineSum sum_of(LineRows const& rows, Tables const& tables, std::uint64_t launche
   return sum;
 }
 
-/// How often kernels of each name were launched while they were traced. Several functions may have one name.
+/// Number of launches of kernels of each name while they were traced. Several functions may have one name.
 std::map<std::string, std::uint64_t> launches_by_name(Trace const& trace) {
   std::map<std::string, std::uint64_t> out;
   TracedInstruction const* before = nullptr;

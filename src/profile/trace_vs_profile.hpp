@@ -24,7 +24,7 @@ namespace swizproof {
 /// A line that was traced and counted.
 struct CountedLine {
   TracedInstruction const* traced = nullptr;
-  std::uint64_t executed = 0, wavefronts = 0;  ///< as counted
+  std::uint64_t executed = 0, wavefronts = 0;  ///< counts of the profile
   std::uint64_t
       least = 0,
       most =
@@ -42,14 +42,14 @@ struct CountedLine {
   std::string_view why{};  ///< it is undecided: of a fixed list
 };
 
-/// A trace beside a profile.
+/// A trace compared with a profile.
 struct CountedLines {
   std::vector<CountedLine> lines{};
   std::size_t other_launches =
       0;                   ///< lines with a cost model, of kernels that were not traced as often as profiled
-  std::size_t no_law = 0;  ///< traced and counted lines of which there is no cost model, as atomics
+  std::size_t no_law = 0;  ///< traced and counted lines without a cost model, such as atomics
   std::size_t not_counted = 0;      ///< traced lines with a cost model that the profile does not have
-  std::size_t several = 0;          ///< traced lines of which there are several with one kernel and pc
+  std::size_t several = 0;          ///< traced lines that share their kernel and pc with another line
   std::size_t without_address = 0;  ///< lines of the profile without an address
   std::size_t not_traced = 0;       ///< counted lines that the trace does not have
   [[nodiscard]] std::size_t count(CountedLine::Outcome outcome) const;

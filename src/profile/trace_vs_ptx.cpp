@@ -27,7 +27,7 @@ struct Pattern32 {
   std::uint32_t active = 0;
   std::array<std::uint32_t, warp_lanes> address{};
   bool sure = true;
-  unsigned zeros = 32;  ///< of TracedPattern
+  unsigned zeros = 32;  ///< zeros of TracedPattern
 
   [[nodiscard]] bool takes_part(unsigned lane) const { return (active >> lane & 1) != 0; }
   /// The same lanes, so many bytes further.
@@ -58,7 +58,7 @@ std::vector<Pattern32> patterns_of(TracedInstruction const& i) {
   return out;
 }
 
-/// How a pattern compares with one case of an access.
+/// Comparison of a pattern with one case of an access.
 enum class Match : std::uint8_t {
   none,
   fewer_lanes,  ///< its addresses, without lanes that surely take part
@@ -135,16 +135,17 @@ constexpr unsigned most_tries = 10'000;
 
 /// A kernel of the PTX, decided for the blocks that it was launched with.
 struct DecidedKernel {
-  std::string name{};     ///< as the file has it; empty if it has none
+  std::string name{};     ///< name in the file; may be empty
   bool by_words = false;  ///< its name was not demangled
-  std::string why{};      ///< why it is not decided; empty without a kernel
+  std::string why{};      ///< reason if it is not decided; empty without a kernel
   std::vector<KernelReport> reports{};
   std::set<KernelAccess const*> traced{};
   std::map<KernelAccess const*, unsigned>
       most{};  ///< wavefronts that instructions take which have its patterns
   std::vector<std::pair<TracedInstruction const*, std::vector<KernelAccess const*>>>
-      merges{};                          ///< accesses that an instruction may be instead
-  std::set<KernelAccess const*> open{};  ///< whose line has an instruction that is not as proved, or merged
+      merges{};  ///< accesses that an instruction may be instead
+  std::set<KernelAccess const*>
+      open{};  ///< accesses whose line has an instruction that is not as proved, or merged
 };
 
 KernelReport decide_for(NamedKernel const& kernel, KernelOptions const& options) {
@@ -396,7 +397,7 @@ class Comparer {
     return all;
   }
 
-  /// Why something may be done on the line that is not known: an access that is not decided, or a call.
+  /// Reason why accesses on the line are not all known: an access that is not decided, or a call.
   [[nodiscard]] std::string open(std::vector<KernelAccess const*> const& accesses) const {
     for (KernelAccess const* a : accesses)
       if (!a->lanes)
@@ -422,7 +423,7 @@ class Comparer {
         }
     return {};
   }
-  /// Why it may be merged of accesses that are not decided.
+  /// Reason why it may be merged from accesses that are not decided.
   [[nodiscard]] std::string narrower() const {
     for (unsigned const n : merges())
       if (std::string const why = open(of_width(out_.traced->instruction->bytes / n)); !why.empty())
@@ -448,7 +449,7 @@ class Comparer {
     return first;
   }
 
-  /// The instruction on a tensor map in shared memory of which ptxas may have made this one; nothing if there is none on its line.
+  /// The instruction on a tensor map in shared memory that ptxas may have compiled to this one; nothing if its line has none.
   [[nodiscard]] KernelAccess const* tensor_map() const {
     Operation const operation = out_.traced->instruction->operation;
     if (operation != Operation::ld_shared && operation != Operation::st_shared) return nullptr;
@@ -533,7 +534,7 @@ std::size_t CompiledReport::count(AsCompiled which) const {
                                                 [&](auto const& i) { return i.outcome == which; }));
 }
 
-/// How many instructions from the first on are of its function: a trace has the functions one after the other, each by address.
+/// Number of instructions from the first on that are of its function: a trace has the functions one after the other, each by address.
 static std::size_t of_one_function(std::span<TracedInstruction const> traced) {
   std::size_t n = 1;
   while (n < traced.size() && traced[n].kernel == traced[0].kernel && traced[n].block == traced[0].block &&

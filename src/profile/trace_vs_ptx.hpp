@@ -28,7 +28,7 @@
 
 namespace swizproof {
 
-/// How a traced instruction compares with the PTX.
+/// Comparison of a traced instruction with the PTX.
 enum class AsCompiled : std::uint8_t {
   as_proved,  ///< each recorded pattern is found
   differs,    ///< one is not, and all that the PTX's accesses on this line can do is known
@@ -50,7 +50,7 @@ struct DifferingLane {
 struct CompiledInstruction {
   TracedInstruction const* traced = nullptr;
   AsCompiled outcome = AsCompiled::not_modelled;
-  std::vector<std::uint32_t> ptx_lines{};  ///< of the accesses that have its patterns
+  std::vector<std::uint32_t> ptx_lines{};  ///< lines of the accesses with its patterns
   unsigned merged = 1;                     ///< accesses that one execution stands for
   std::size_t patterns = 0, found = 0;  ///< recorded ones, and those that were found; the worst counts as one
   unsigned worst = 0;                   ///< most wavefronts that one execution took
@@ -63,7 +63,7 @@ struct CompiledInstruction {
   std::optional<DifferingLane> nearest{};  ///< it differs; nothing if no case has a lane like it
 };
 
-/// Accesses of the PTX of which no instruction of a dump is one alone: this one may be all of them, and is as proved for another access.
+/// Accesses of the PTX without an instruction of their own in a dump: `into` may be all of them, and is as proved for another access.
 struct PossibleMerge {
   TracedInstruction const* into = nullptr;
   std::vector<std::uint32_t> ptx_lines{};
@@ -79,20 +79,19 @@ struct PtxFile {
 /// Options of the comparison: those of the kernels' launches.
 struct CompiledOptions {
   std::vector<std::array<std::uint32_t, 3>>
-      blocks{};  ///< of launches after the first, whose block the trace has
+      blocks{};  ///< shapes of launches after the first, whose block the trace has
   std::map<std::string, ParameterValue> params{};
 };
 
 /// A whole trace compared with PTX. It points into the trace.
 struct CompiledReport {
-  std::set<std::string>
-      assumed{};             ///< what the answers rest on beside the code: KernelReport::assumed of both
-  std::string code = "PTX";  ///< that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
+  std::set<std::string> assumed{};  ///< assumptions of the answers: KernelReport::assumed of both
+  std::string code = "PTX";         ///< code that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
   std::vector<CompiledInstruction> instructions{};
   std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be
-  std::vector<PossibleMerge> merges{};  ///< of a dump: their accesses are not counted above
+  std::vector<PossibleMerge> merges{};  ///< merges of a dump: their accesses are not counted above
   std::size_t lower =
-      0;  ///< of a dump: accesses of the PTX that take less in the SASS, though an execution of the PTX is known
+      0;  ///< accesses of the PTX that take less in the SASS of a dump, though an execution of the PTX is known
           ///< that takes as much as is proved
 
   [[nodiscard]] std::size_t count(AsCompiled which) const;

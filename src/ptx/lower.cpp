@@ -18,16 +18,16 @@ bool is_harmless(std::string_view function) {
 
 namespace {
 
-constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
+constexpr std::size_t most_targets = 4096;  ///< most targets of an indirect branch, as in SASS
 
-/// True of what makes a generic address of shared memory, and of calls that may return one.
+/// True for an instruction that makes a generic address of shared memory, and for a call that may return one.
 bool may_make_generic(Instruction const& i) {
   if (i.opcode.name == "mapa") return true;
   if (i.opcode.name == "call") return !is_harmless(callee_of(i));
   return i.opcode.name == "cvta" && !i.opcode.has("to") && i.opcode.space == Space::shared;
 }
 
-/// Why a function may access shared memory; empty if it does not.
+/// Reason why a function may access shared memory; empty if it does not.
 std::string why_call_matters(Module const& module, std::string_view name, std::set<std::string_view>& seen) {
   if (is_harmless(name)) return {};
   if (!seen.insert(name).second) return {};

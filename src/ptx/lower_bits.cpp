@@ -80,7 +80,7 @@ Source extended(Bits const& b, bool is_signed) {
   return b.either(low, b.pick(b.is_zero(sign), constant(0), b.inverted(b.ones(n))));
 }
 
-/// The highest bit that is not the sign; all ones if there is none.
+/// Position of the highest bit that differs from the sign; all ones if all bits equal it.
 Source found(Bits const& b, bool is_signed) {
   Source x = b.at(1);
   if (is_signed) x = b.pick(b.less(x, constant(0), true), b.inverted(x), x);

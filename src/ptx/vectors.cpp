@@ -27,7 +27,7 @@ bool has_type(Opcode const& op, bool atomic) {
   return op.has("f32") || op.has("f64");
 }
 
-/// The number of `sm_100a`; 0 if there is none.
+/// The number of `sm_100a`: 100; 0 for other texts.
 unsigned number_of(std::string_view target) {
   unsigned number = 0;
   if (target.starts_with("sm_")) std::from_chars(target.data() + 3, target.data() + target.size(), number);

@@ -8,7 +8,7 @@
 
 namespace swizproof::ptx {
 
-/// Error in the type or the vector of a load, a store or an atomic; empty if there is none, and for other instructions. A lane accesses at
+/// Error in the type or the vector of a load, a store or an atomic; empty if both are valid, and for other instructions. A lane accesses at
 /// most 16 bytes; 32 of global memory, from sm_100 on. [PTX ISA 9.1: ld, st, atom, red] Checked by PtxReader.RefusesTypesThatPtxDoesNotHave.
 [[nodiscard]] std::string error_of_type(Instruction const& i, std::string_view target);
 

@@ -49,7 +49,7 @@ class Call {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] { return done_; });
   }
-  /// Nobody waits for it any more: it is asked to stop.
+  /// Stops the call, because no thread waits for its result.
   void leave() {
     {
       std::scoped_lock const lock(mutex_);
@@ -75,8 +75,8 @@ class Call {
   bool done_ = false, left_ = false;
 };
 
-/// Computes beside the calling thread, which goes on listening to Python's signals: KeyboardInterrupt comes at once, and the
-/// call that it leaves behind is asked to stop.
+/// Computes in another thread. The calling thread handles Python's signals meanwhile: KeyboardInterrupt comes at once, and
+/// stops the computation.
 command::Reply compute(std::vector<std::string> words, std::string input) {
   auto const call = std::make_shared<Call>(std::move(words), std::move(input));
   std::thread([call] { call->compute(); }).detach();

@@ -58,7 +58,7 @@ void check_digest(std::string_view text) {
     malformed("the digest is not that of the text: the file was changed");
 }
 
-/// Shards of one campaign, each of which is what it should be: do they make a whole?
+/// Checks that the shards of one campaign, which are correct one by one, are all of its parts.
 void check_whole(std::string const& name, std::uint64_t count, std::vector<Evidence const*> const& parts,
                  std::vector<Contradiction>& found) {
   std::set<std::uint64_t> shards, seeds, parts_in_one;

@@ -18,24 +18,24 @@ namespace swizproof {
 /// A contradiction between a record and the model, the campaign, or itself.
 struct Contradiction {
   std::string where{};      ///< "ld.shared.b128, few 4224"
-  std::string recorded{};   ///< what the device said
-  std::string predicted{};  ///< what the model says
+  std::string recorded{};   ///< value that the device gave
+  std::string predicted{};  ///< value of the model
 };
 
 /// One record and what recomputing it gave.
 struct Evidence {
-  std::string name{};  ///< of the file
+  std::string name{};  ///< name of the file
   std::string campaign{}, device{}, date{};
   std::string architecture = "sm_90";  ///< records before 2026-11-22 name none
   std::uint64_t seed = 0, shard = 1, shards = 1;
-  std::uint64_t parts = 1;               ///< devices times ranks: how many parts of the campaign ran at once
-  std::uint64_t units = 0;               ///< that this record says it holds
-  std::uint64_t units_of_all_parts = 0;  ///< 0 where another shard knows
-  std::uint64_t compared = 0;            ///< numbers, each with what it must be
-  std::string scope{};                   ///< how much of the campaign the rows are: "all 6801 swizzles"
-  bool digest = false;                   ///< it has one, and it is that of the text
+  std::uint64_t parts = 1;  ///< devices times ranks: number of parts of the campaign that ran at once
+  std::uint64_t units = 0;  ///< number of units that this record states
+  std::uint64_t units_of_all_parts = 0;  ///< 0 if another shard states it
+  std::uint64_t compared = 0;            ///< number of values that were compared with their expected values
+  std::string scope{};                   ///< part of the campaign that the rows are: "all 6801 swizzles"
+  bool digest = false;                   ///< the record has a digest, and it matches the text
   bool every_unit_kept = false;          ///< the rows are the units, not a sample of them
-  std::vector<std::string> rows{};       ///< what each row is about, each once
+  std::vector<std::string> rows{};       ///< subject of each row, each once
   std::vector<Contradiction> contradictions{};
   /// Numbers and names of the record that nothing is compared with, as JSON pointers, `*` for any member; in parentheses what of
   /// them is compared all the same: "/rows/sample/*/*/2 (cycles, within what the model allows)".

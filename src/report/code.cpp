@@ -34,7 +34,7 @@ struct CodeTile {
   [[nodiscard]] InputError refuse(std::string message, std::string hint) const {
     return InputError::whole(std::move(message), map.text, std::move(hint));
   }
-  /// The only function, if it is a swizzle; nothing if there is none. Throws InputError for anything else.
+  /// The only function, if it is a swizzle; nothing without functions. Throws InputError for anything else.
   [[nodiscard]] std::optional<Swizzle> swizzle(std::string_view language) const {
     if (functions.empty()) return std::nullopt;
     if (auto const* const only = std::get_if<Swizzle>(&functions.front());

@@ -19,7 +19,7 @@ namespace swizproof {
 [[nodiscard]] std::string describe(Fix const& fix, Style const& style);
 
 /// {"region": [[1024, 5120]], "before", "ideal", "swizzle": "Sw<5,2,5>" or null, "after", "padding": {...} or null, ...}.
-/// `after` is what the swizzle leaves; `before`, where there is none.
+/// `after` is the number with the swizzle; it equals `before` without one.
 [[nodiscard]] nlohmann::ordered_json to_json(Fix const& fix);
 
 }  // namespace swizproof

@@ -15,7 +15,7 @@
 
 namespace swizproof {
 
-/// How text looks: in colours, or without where the output is not a terminal; whole, or brief.
+/// Style of text: in colours, or without where the output is not a terminal; whole, or brief.
 class Style {
  public:
   /// `when` is auto, always or never; `file_descriptor` is the output's. NO_COLOR is honoured.
@@ -47,7 +47,7 @@ class Style {
   return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// {"message", "input", "at", "length", "hint"}; `at` is the caret's place in `input`, both are null where there is none.
+/// {"message", "input", "at", "length", "hint"}; `at` is the caret's position in `input`; both are null without an input.
 [[nodiscard]] nlohmann::ordered_json to_json(InputError const& error);
 
 /// The message of wrong input: what, the line, a caret under the place, a hint.
@@ -118,7 +118,7 @@ struct JUnitCase {
   double seconds = 0;
   Outcome outcome{};
   std::string detail{};
-  std::string error{};  ///< why it could not be asked; empty where it could
+  std::string error{};  ///< reason if the line is no valid question; else empty
 };
 
 /// A JUnit file: Refuted is a failure, Unknown an error, and so is what could not be asked. Names stay apart: what XML

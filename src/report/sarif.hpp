@@ -1,4 +1,4 @@
-// SARIF 2.1.0: findings as code hosts and editors show them beside the source.
+// SARIF 2.1.0: findings that code hosts and editors show next to the source.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace swizproof {
 struct SarifRule {
   std::string_view id{};       ///< "shared-memory-bank-conflict"
   std::string_view summary{};  ///< a sentence
-  std::string_view help{};     ///< what to do
+  std::string_view help{};     ///< advice
   std::string_view level = "warning";
 };
 
@@ -34,11 +34,11 @@ struct SarifFix {
 /// One finding.
 struct SarifFinding {
   std::string message{};
-  std::string file{};                  ///< of the source; empty where it is not known
-  unsigned line = 0;                   ///< of the source, from 1
-  std::string function{};              ///< that it is in: a kernel's name; an obligation's name
-  std::size_t rule = 0;                ///< that it is an instance of, among the run's
-  std::string_view kind = "function";  ///< what `function` is
+  std::string file{};                  ///< file of the source; empty if it is not known
+  unsigned line = 0;                   ///< line of the source, from 1
+  std::string function{};              ///< name of the kernel or the obligation with the finding
+  std::size_t rule = 0;                ///< index of its rule in the run
+  std::string_view kind = "function";  ///< kind of `function`
   std::vector<SarifFix> fixes{};
 };
 

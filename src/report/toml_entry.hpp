@@ -40,7 +40,7 @@ class TomlEntry {
 /// A key as TOML has it: `width`, and with other letters `"#0"`.
 [[nodiscard]] std::string toml_key(std::string const& key);
 
-/// One line that tells what an obligation is about: white space as one blank each, at most 100 bytes.
+/// Name of an obligation, in one line: white space as one blank each, at most 100 bytes.
 [[nodiscard]] std::string obligation_name(std::string const& text);
 
 }  // namespace swizproof

@@ -3,7 +3,7 @@
 //   @P5 LOP3.LUT R124, R124, 0x80000000, RZ, 0xfc          the bit is set (it was cleared before)
 //   LOP3.LUT P0, RZ, R124, 0x80000000, RZ, 0xc0            and tested, after other bits were set and loops were passed
 //
-// Each such bit is a truth of its own beside the register, so that what the other bits hold, or if they were written, does not matter.
+// Each such bit is a separate truth in addition to the register, so it does not matter whether the other bits are known or written.
 // tests/unit/sass/lower_test.cpp
 #include "steps.hpp"
 

@@ -116,7 +116,7 @@ std::optional<Source> ConstantBank::parameter_at(std::uint64_t at, unsigned bits
   return std::nullopt;
 }
 
-/// Bits of constant bank 0: of one parameter, of several small ones, or of what the driver writes.
+/// Bits of constant bank 0: of one parameter, of several small ones, or of values that the driver writes.
 Source ConstantBank::bytes(std::uint64_t at, unsigned bits) {
   if (auto const whole = parameter_at(at, bits)) return *whole;
   bool const touched = std::any_of(parameters_.begin(), parameters_.end(), [&](Parameter const& p) {

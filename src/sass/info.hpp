@@ -17,9 +17,9 @@ class InfoReader {
  public:
   /// Begins a section; false if it is none of these.
   bool begin(std::string_view section);
-  /// A line of the section; text of what is wrong with it, or nothing.
+  /// Reads a line of the section. Returns the error in it, or nothing.
   [[nodiscard]] std::string line(std::string_view s);
-  /// Ends the section; text of what is wrong with it, or nothing.
+  /// Ends the section. Returns the error in it, or nothing.
   [[nodiscard]] std::string end();
   /// Marks an object that is not linked: the shared memory of functions that it calls is not known.
   void not_linked() { linked_ = false; }

@@ -164,7 +164,7 @@ void unknown(Steps& steps, Instruction const& i, Opcode const& op) {
   bool const memory = op.base.starts_with("LD") || op.base.starts_with("ATOM") ||
                       op.base.starts_with("TEX") || op.base.starts_with("TLD") || op.base.starts_with("SULD");
   std::uint64_t literals =
-      1469598103934665603U;  // what tells apart two instructions of one opcode and equal registers
+      1469598103934665603U;  // hash of the literals: instructions with one opcode and equal registers may differ in them
   for (std::size_t k = 1; k < i.operands.size(); ++k) {
     Operand const& o = i.operands[k];
     bool const named_register = o.reg != no_register || o.kind == Kind::constant;

@@ -19,7 +19,7 @@ struct Row {
   bool uniform = false;  ///< the uniform datapath has it, too, with a U in front
 };
 [[nodiscard]] std::span<Row const> rows();
-/// The row of a name; null if there is none.
+/// The row of a name; null if the table has no such row.
 [[nodiscard]] Row const* row_of(std::string_view name);
 
 /// An instruction that is not modelled: destinations are functions of its sources if it has no other input, else any values. They

@@ -198,7 +198,7 @@ void shifted_add(Steps& steps, Instruction const& i, Opcode const& op) {
     carry = choose(steps, steps.truth(operand(i, at + sources + 1)), constant(1), constant(0), 32);
   if (at == 2 && (operand(i, at + 1).negative || (up && operand(i, at).negative))) {
     steps.put_truth(operand(i, 1),
-                    steps.any(1, steps.registers_of(i, 2)));  // of what carry that is one is not known
+                    steps.any(1, steps.registers_of(i, 2)));  // the rule of this carry is not known
   } else if (at == 2 && number_of(operand(i, 1))) {
     // -a counts as ~(a << n) + 1, whose carry is one where a << n is 0 (gpu/evidence/h100-sass.json).
     bool const negative = operand(i, at).negative;

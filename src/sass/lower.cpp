@@ -23,7 +23,7 @@ constexpr std::size_t most_lowered =
 constexpr unsigned deepest_call = 32;
 
 /// True if a function leaves a register as it was. [Seen: functions that ptxas 13.0 compiles for sm_75, 80, 90, 100 and 120 save
-/// those of these that they write, of which R167 is the last. R20 and R21 are the address to return to.]
+/// those of these that they write; R167 is the last. R20 and R21 are the address to return to.]
 constexpr bool is_kept_by_calls(std::uint32_t r) {
   return r == 1 || r == 2 || (r >= 16 && r <= 19) || (r >= 22 && r <= 31) ||
          (r >= 32 && r < 168 && (r & 4) != 0);
@@ -93,7 +93,7 @@ class Lowering {
   struct Context {
     std::int32_t parent = -1;
     std::uint32_t back = 0;  ///< index of the instruction that it returns to
-    std::uint32_t line = 0;  ///< of the call
+    std::uint32_t line = 0;  ///< line of the call
     unsigned depth = 0;
   };
   void find_variables();

@@ -15,8 +15,8 @@ namespace swizproof::sass {
 
 namespace {
 
-constexpr std::size_t most_instructions = 40'000'000;  ///< of one dump
-constexpr std::size_t most_operands = 24;              ///< of one instruction
+constexpr std::size_t most_instructions = 40'000'000;  ///< most instructions of one dump
+constexpr std::size_t most_operands = 24;              ///< most operands of one instruction
 constexpr std::size_t longest_line = 200'000;          ///< characters
 
 /// 0x10 or -0x10, two's complement.
@@ -277,7 +277,7 @@ class Reader {
     return at->second;
   }
 
-  /// File "a.cu", line 3 [inlined at "b.cu", line 7]. Lines of what was inlined come one after another, the innermost first.
+  /// Reads `File "a.cu", line 3 [inlined at "b.cu", line 7]`. Lines of inlined code follow one another, the innermost first.
   void read_location(std::string_view s) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> chain;
     bool more = false;
@@ -418,7 +418,7 @@ class Reader {
   std::size_t instructions_ = 0;
   std::int32_t location_ = -1;
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      inlined_{};  ///< of the next instructions: file and line
+      inlined_{};  ///< file and line of the next instructions
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::int32_t> locations_{};
   std::unordered_map<std::string_view, std::uint32_t> files_{};
   std::set<std::string> noted_{};

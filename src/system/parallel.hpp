@@ -21,8 +21,8 @@
 
 namespace swizproof {
 
-/// The memory that this process may have, in MiB: the machine's, its control group's or what its own limit of address space
-/// leaves beside what is mapped, whichever is least.
+/// The memory that this process may have, in MiB: the least of the machine's, its control group's, and its limit of address
+/// space less the mapped memory.
 [[nodiscard]] inline std::uint64_t memory_megabytes() {
   auto least = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
@@ -40,7 +40,7 @@ namespace swizproof {
   return least >> 20;
 }
 
-/// How many things to do at a time that need up to `megabytes` each: one a core, as long as the memory lasts. At least 1.
+/// Number of tasks to run at a time that need up to `megabytes` each: one a core, as long as the memory lasts. At least 1.
 [[nodiscard]] inline unsigned default_jobs(unsigned megabytes) {
   std::uint64_t const fit = std::max<std::uint64_t>(memory_megabytes() / megabytes, 1);
   return static_cast<unsigned>(

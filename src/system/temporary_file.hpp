@@ -42,7 +42,7 @@ inline void end_by(int signal) {
 
 }  // namespace detail
 
-/// As long as it lives, a signal that ends the program removes `path`: a file, or a folder that is empty once the other
+/// Guard of a path: as long as it lives, a signal that ends the program removes `path`: a file, or a folder that is empty once the other
 /// doomed files are gone. Beyond 256 at a time they stay behind.
 class Doomed {
  public:
@@ -75,7 +75,7 @@ class Doomed {
   detail::DoomedPath* place_ = nullptr;
 };
 
-/// From now on Ctrl-C, SIGTERM and SIGHUP end the program at once and leave no temporary file. One that was ignored when
+/// Makes Ctrl-C, SIGTERM and SIGHUP end the program at once and leave no temporary file. One that was ignored when
 /// the program began (nohup) stays so. Checked by tests/program/signals.
 inline void end_at_once_by_signals() {
   for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
@@ -92,7 +92,7 @@ inline void end_at_once_by_signals() {
 /// its owner goes, or a signal ends the program.
 class TemporaryFile {
  public:
-  /// Throws std::system_error where no file can be made. `ending` such as ".smt2" tells other programs what is in it.
+  /// Throws std::system_error if no file can be made. `ending` such as ".smt2" shows other programs the kind of the file.
   explicit TemporaryFile(std::string const& folder, std::string_view ending = {}) {
     static std::atomic<unsigned> next = 0;
     do {
@@ -113,8 +113,8 @@ class TemporaryFile {
   [[nodiscard]] std::string const& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  /// Gives the file the name `path`, in place of what has it, in one step; then it is no longer temporary. False, with
-  /// errno, if that cannot be done.
+  /// Gives the file the name `path` in one step, replacing a file of this name; then it is no longer temporary. False, with
+  /// errno, if that fails.
   [[nodiscard]] bool become(std::string const& path) {
     if (rename(path_.c_str(), path.c_str()) != 0) return false;
     path_.clear();

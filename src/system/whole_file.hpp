@@ -127,8 +127,8 @@ class WholeFile {
   }
 
   std::string path_, what_, target_;
-  int descriptor_ = -1;                       ///< of what is no regular file
-  std::optional<TemporaryFile> temporary_{};  ///< of what is one
+  int descriptor_ = -1;                       ///< descriptor of a target that is no regular file
+  std::optional<TemporaryFile> temporary_{};  ///< temporary file of one that is
 };
 
 }  // namespace swizproof

@@ -1,5 +1,5 @@
-// the cost model by classes of addresses, each beside a naive loop over sets in the same run: `ratio` is how many times
-// as many accesses a second the cost model answers.
+// The cost model by classes of addresses, each compared with a naive loop over sets in the same run: `ratio` is the cost model's
+// accesses a second divided by the loop's.
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/parse/parse.hpp>
 

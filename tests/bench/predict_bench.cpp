@@ -1,6 +1,6 @@
-// `swizproof predict` on a file of raw addresses, in lines a second of the processor's time, beside what it cannot do without in
-// the same run: `of_parsing` is its share of the rate at which simdjson parses the lines, `of_counting` that of finding where
-// they end, as `wc -l` does.
+// `swizproof predict` on a file of raw addresses, in lines a second of the processor's time, compared in the same run with work
+// that it cannot avoid: `of_parsing` is its share of the rate at which simdjson parses the lines, `of_counting` its share of the
+// rate at which `wc -l` counts them.
 #include "command/line/run.hpp"
 
 #include <benchmark/benchmark.h>

@@ -322,7 +322,7 @@ def compare_written(answer, case, operand, numbers, counts):
 
 
 def refusal(message):
-    """The kind of a refusal that is right: of what no register holds, and of threads that CuTe's own inverse loses."""
+    """The kind of a refusal that is right: elements that no register holds, and threads that CuTe's own inverse loses."""
     if "no register holds it" in message:
         return "operands in shared memory refused"
     return "threads with gaps that are no multiples refused" if "CuTe's inverse loses threads" in message else None
@@ -334,7 +334,7 @@ def compare_tile(answer, block, counts, case):
     printed, values = block.split("# values\n")
     for operand, i, j, lines, other in re.findall(r"operand (\w) (\d+) (\d+)\n(.*?)# other (\d+)\n", values, re.S):
         if other != "0":
-            counts["of which CuTe's partition and its layout of threads and values differ"] += 1
+            counts["CuTe's partition and its layout of threads and values differ"] += 1
         numbers, document = elements(answer, f"{printed}:{operand}")
         if isinstance(numbers, str):
             known = refusal(numbers)

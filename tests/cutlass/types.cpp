@@ -1,5 +1,5 @@
-// A kernel's own CuTe types, asserted free of conflicts. Compiled by each compiler that is there; `types` beside this file says how,
-// and what each BREAK must say. The program prints the obligations of the same types, which swizproof then proves.
+// A kernel's own CuTe types, asserted free of conflicts. The script `types` in this folder compiles this file with each available
+// compiler, and has the expected error of each BREAK. The program prints the obligations of the same types, which swizproof then proves.
 #include <cute/atom/mma_atom.hpp>
 #include <cute/tensor.hpp>
 #include <swizproof/cute.hpp>

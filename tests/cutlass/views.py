@@ -189,7 +189,7 @@ class Case:
 
 
 def static(text):
-    text = re.sub(r"M_\d+\|\(\d+&\d+\)=(\d+)", r"\1", text)  # an offset of which some bits are dynamic
+    text = re.sub(r"M_\d+\|\(\d+&\d+\)=(\d+)", r"\1", text)  # an offset with dynamic bits
     return re.sub(r"_(-?\d)", r"\1", text.strip())
 
 

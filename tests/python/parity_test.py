@@ -160,7 +160,7 @@ class Parity(unittest.TestCase):
         all_questions = list(questions())
         if not nightly:
             all_questions = list({(one[2][0], one[3]): one for one in sorted(all_questions, key=lambda one: len(one[1]))}.values())
-        # As many at a time as there are cores: the program beside Python, and Python's threads beside each other.
+        # As many at a time as there are cores: the program and Python at once, and Python's threads at once.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             printed = pool.map(
                 lambda one: subprocess.run([PROGRAM, "--json", *one[1]], capture_output=True, stdin=subprocess.DEVNULL),

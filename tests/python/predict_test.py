@@ -1,4 +1,4 @@
-"""`predict` on arrays beside a plain loop over the program's `predict`, one line a process."""
+"""`predict` on arrays, compared with a plain loop over the program's `predict`, one line a process."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reference model of `swizproof crosscheck`: random profiles, traces and obligations, and its own decision of what may be said.
+"""Reference model of `swizproof crosscheck`: random profiles, traces and obligations, and its own decision of the possible answers.
 
 crosscheck.py --cases N --seed S [--dump DIR]
 

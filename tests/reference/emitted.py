@@ -443,7 +443,7 @@ def compare_text(tally, case, language, words):
 
 
 def compare_tma(tally, case, words):
-    """Tiles of two plain modes, one of which is contiguous: the bytes that the copies write are the tile's."""
+    """Tiles of two plain modes, one of them contiguous: the bytes that the copies write are the tile's."""
     code, answer, _ = ask(words)
     if code != 0:
         tally.counts["tma refused"] += 1

@@ -193,7 +193,7 @@ NAMES = ([f"{k}.shared.b{w}" for k in ("ld", "st") for w in (8, 16, 32, 64, 128)
 
 
 class Case:
-    """A trace, and of which odd kinds it is."""
+    """A trace, and its odd kinds."""
 
     def __init__(self, rng):
         self.rng = rng

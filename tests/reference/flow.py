@@ -3,9 +3,9 @@
 
 Random kernels move and add elements through shared memory: swizzles, paddings, vectors, halves, predicates, partial warps, stages of cp.async, shuffles,
 ldmatrix, stmatrix, movmatrix and mma; boxes of the TMA of one to three dimensions in every swizzle, loaded and stored, plain bulk copies in both directions, wgmma
-through random descriptors and of A in registers; and structures as parameters, with numbers that have names and numbers that have none. Each runs twice. Here, in the interpreter of ptx_interpreter.py with random integers as data; and in the command, which says of
-each element of the result which sum of products of elements it is. These sums, computed of the same integers, are the elements that the run has written:
-each is compared, and so is which of them are written. Kernels without a barrier, or with a wait too few, are asked about, too: the command must call them races where
+through random descriptors and of A in registers; and structures as parameters, with numbers that have names and numbers that have none. Each runs twice: here, in the interpreter of ptx_interpreter.py with random integers as data; and in the command, which gives
+each element of the result as a sum of products of elements. These sums, computed from the same integers, must equal the elements that the run has written,
+and the same elements must be written. Kernels without a barrier, or with a missing wait, are among them: the command must report a race if
 two threads share bytes. The last line has the numbers; exit code 1 if there are differences. --binary PATH asks a program in place of the Python module; --keep DIR
 keeps the files of differences there.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""flow_expectations.py --binary PATH --cases N --seed S: a reference model of what `swizproof flow --expect` says, from `swizproof language flow` alone.
+"""flow_expectations.py --binary PATH --cases N --seed S: a reference model of `swizproof flow --expect`, from `swizproof language flow` only.
 
 Random expectations: sums, differences and products of elements, numbers and parameters, nested sums with ranges and conditions that depend on indices, several for one array,
 conditions of the elements. Each is evaluated here to polynomials with exact coefficients, element by element. A kernel of one thread computes these polynomials from loads, in

@@ -27,7 +27,7 @@ SMALL = "e4m3 e5m2 e3m2 e2m3 e2m1".split()
 
 
 class Held:
-    """(thread, value) -> (row, column), with the names of rows and columns; `spare` lanes hold an element besides the first."""
+    """(thread, value) -> (row, column), with the names of rows and columns; `spare` lanes hold an element, too."""
 
     def __init__(self, name, rows, columns, bits, owner, indices, threads=32, spare=None):
         self.name, self.rows, self.columns, self.bits, self.threads = name, rows, columns, bits, threads
@@ -377,7 +377,7 @@ def check_up_to(name, found, got, wanted, operand):
 
 def check_movement(binary, rng, pool, odd):
     source, target = rng.choice(pool), rng.choice(pool)
-    if rng.random() < 0.5:  # near relatives, of which more are right
+    if rng.random() < 0.5:  # near relatives: more of them are right
         target = rng.choice([h for h in pool if h.threads == source.threads and (h.rows == source.rows or h.bits == source.bits)])
     if source.threads != target.threads:
         return False

@@ -74,7 +74,7 @@ def truth(value):
 
 
 def merged(runs):
-    """The union of what several runs saw, by line and calls."""
+    """The union of the accesses of several runs, by line and calls."""
     total = {}
     for seen in runs:
         for key, s in seen.items():
@@ -244,7 +244,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
                 tally.differ("not reached", path, words,
                              f"{where}: {bound if access.get('reached') else access['seen']} called reached, seen {s.most if s is not None else 'never'}; counterexample {json.dumps(access.get('counterexample'))[:300]}")
     for (line, calls), s in seen.items():
-        # A call that is not inlined is listed in place of what its function does.
+        # A call that is not inlined is listed in place of its function's accesses.
         if any((call, calls[:i]) in listed for i, call in enumerate(calls)):
             tally.count["executed in functions that are not inlined"] += 1
         elif (line, calls) not in listed and s.kind in IDEAL:

@@ -2,12 +2,12 @@
 """kernel_smallest.py --cases N --seed S: a reference model of the executions that `swizproof kernel` shows, written from docs/kernels.md alone.
 
 Random small kernels, whose accesses lie behind conditions on parameters, numbers of the block and iterations, go to the command and to the
-interpreter of PTX (ptx_interpreter.py), which knows nothing of it. For each access that is refuted for its cost:
+interpreter of PTX (ptx_interpreter.py), which shares no code with it. For each access that is refuted for its cost:
   - the warp that is shown takes as many wavefronts with the numbers that are shown, with any others; "every launch" needs none;
   - no warp below it does with these numbers, and it does with none of them alone replaced by 0 to 16, by a power of two below it, or by one less
     (256 comes before all others in a parameter of 64 bits), where the numbers that are not shown are the least ones.
 For each access: `executions` is how often the warps of a block execute it, in each launch that is tried.
-The last line has the numbers of what was compared and of differences; exit code 1 if there are some.
+The last line has the numbers of comparisons and of differences; exit code 1 if there are some.
 --binary PATH asks a program in place of the Python module.
 """
 import argparse

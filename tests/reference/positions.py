@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """positions.py --binary PATH --cases N --seed S: a reference model of the positions of an access in a tile.
 
-It moves a random access, named or written by hand, to every position at which it fits in a random tile, most of which cost more at some
-positions than at others, and counts words of banks at each. It compares worst case, sum, domain, and what is said of the multiples of the
+It moves a random access, named or written by hand, to every position at which it fits in a random tile, and counts words of banks at each.
+Most accesses cost more at some positions than at others. It compares worst case, sum, domain, and the statement about multiples of the
 footprint; `at`, `step` and `for` narrow the positions. From the rule of banks and the text of `swizproof language` alone.
 """
 import collections

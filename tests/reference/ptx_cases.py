@@ -100,7 +100,7 @@ class Kernel:
         return r
 
     def odd_source(self, r, a, b):
-        """A value that comes neither from data nor from what is known, and of which few are used; or a division by what may be 0."""
+        """A rarely used value that comes neither from data nor from known values; or a division by a value that may be 0."""
         p, q, x = self.predicate(), self.condition(), self.word()
         reduction = self.pick(["add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32"])
         text = self.pick([

@@ -158,7 +158,7 @@ def blanked(text):
 
 
 def statements(text):
-    """Yields (line, text) of what ends in a semicolon, of labels with their colon, and of the braces of scopes."""
+    """Yields (line, text) of statements with their semicolon, of labels with their colon, and of the braces of scopes."""
     line, start, begin, depth = 1, None, 0, 0
     for i, c in enumerate(text):
         if start is None and not c.isspace():

@@ -2,7 +2,7 @@
 """races.py --binary swizproof --cases N --seed S: random kernels in `kernel --races` against a model that executes every thread.
 
 A kernel is a list of statements on one shared array: loads and stores at an address of tid, ctaid, ntid, a parameter and loop counters (sums, products, xor, masks, shifts, modulo, negative strides),
-barriers, loops and conditions, some of which threads take differently. The model executes all threads of some launches and looks at each byte in each interval.
+barriers, loops and conditions, some of them different for threads. The model executes all threads of some launches and looks at each byte in each interval.
 What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named.
 """
 import argparse

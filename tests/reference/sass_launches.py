@@ -114,7 +114,7 @@ def compiled(sources, folder, nvcc, nvdisasm):
 
 
 def static_bytes(dump):
-    """End of each kernel's static shared memory, and the alignment of what follows."""
+    """End of each kernel's static shared memory, and the alignment of the memory behind it."""
     out = {}
     for part in re.split(r"\n\t\.section\t", open(dump).read()):
         m = re.match(r"\.nv\.shared\.(\w+),", part)

@@ -25,7 +25,7 @@ EDITS = {"drf-local-array": ("typedef unsigned int  uint;", ""),
          "drf-shared-mem": ("int i = blockIdx", "for (int k = threadIdx.x; k < 1024; k += blockDim.x) y[k] = 0;\n  __syncthreads();\n  int i = blockIdx")}
 BLOCKS = {"drf-2d": "256", "drf-local-array": "16,16", "drf-warp": "32", "racy-warp": "32", "racy-reduce": "32", "drf-assert-loop": "16"}
 VALUES = {"mode": 2, "N": 4, "d": 4, "Bc": 4, "k": 3, "w": 16}
-#: Cases of which --races is not asked, for every launch.
+#: Cases that --races does not check for every launch, with the reason.
 ASSUMING = {"parse-gv": "the label is that of one grid", "racy-grid-level": "the label is about accesses of two blocks alone", "drf-enum-constraint": "the label takes an enumeration to have its named values alone",
             "drf-loop1": "the label rests on an assumption of the source: n > 0", "drf-loop-comma-in-cond": "the label rests on an assumption of the source: n > 0",
             "drf-loop2": "the label rests on an assumption of the source: n > 0", "drf-loop-aligned-1": "the label rests on an assumption of the source: n > 0"}

@@ -120,7 +120,7 @@ class Suite:
 
 
 def commit_of(checkout):
-    """The commit of a checkout, which git knows or a file .commit holds."""
+    """The commit of a checkout, from git or from a file .commit."""
     held = checkout / ".commit"
     if held.exists():
         return held.read_text().strip()

@@ -49,8 +49,8 @@ EXPLAINED = {"RTM/one_phase_manual_buffer": SAME, "RTM/one_phase_single_buffer":
 
 
 def label_of(weft, ptx, threads):
-    """What Weft says of the PTX."""
-    plain = re.sub(r"^\s*\.(loc|file|pragma|section)\b.*\n|^.*L__info_string.*\n", "", ptx, flags=re.M).replace("_ZZ", "__cuda_ZZ")  # so it knows a shared array
+    """Weft's verdict on the PTX."""
+    plain = re.sub(r"^\s*\.(loc|file|pragma|section)\b.*\n|^.*L__info_string.*\n", "", ptx, flags=re.M).replace("_ZZ", "__cuda_ZZ")  # so it finds a shared array
     path = suite_.folder / "weft.ptx"
     path.write_text(plain)
     r = subprocess.run([weft, "-n", str(threads), path], capture_output=True, check=False)

@@ -48,7 +48,7 @@ struct Coordinate {
   friend bool operator==(Coordinate const&, Coordinate const&) = default;
 };
 
-/// lane -> byte address relative to the base: arithmetic that knows no layout.
+/// lane -> byte address relative to the base: arithmetic without a layout.
 struct RawAddress {
   Expression bytes{};
   friend bool operator==(RawAddress const&, RawAddress const&) = default;
@@ -74,18 +74,18 @@ struct PositionsAlong {
 };
 
 /// A warp instruction and the coordinate or address that each lane accesses. Variables of all expressions: `lane`,
-/// then `variables` in their order: `for i in 0..31` is one; `for v` alone is every natural number below 2^32, the
+/// then `variables` in their order: `for i in 0..31` is one; a `for v` without a range is every natural number below 2^32, the
 /// addresses that shared memory has.
 struct Access {
   std::string name{};
   Instruction instruction{};
   std::variant<RowAndByte, Coordinate, RawAddress, ThreadValues> where{};
   std::vector<Variable> variables{};
-  std::optional<Expression> active{};  ///< which lanes take part; all if empty
+  std::optional<Expression> active{};  ///< condition of the lanes that take part; all do if empty
   std::vector<PositionsAlong>
       positions{};          ///< along these axes; at every one at which it fits along the others
   bool as_written = false;  ///< the text gives the positions: subscripts of C, threads of a block
-  std::string note{};       ///< what the text says and the access does not depend on; empty if nothing
+  std::string note{};       ///< part of the text that the access does not depend on; may be empty
 
   /// Description of a named pattern. Precondition: it is one.
   [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }
@@ -117,8 +117,8 @@ void set_footprint(RowAndByte& pattern, Instruction const& instruction,
 /// A pattern that real kernels use.
 struct NamedAccess {
   Access access{};
-  std::string text{};          ///< as the command line takes it: "ldmatrix.x1: row = lane%8, byte = 0"
-  std::string_view seen_in{};  ///< where real kernels do this
+  std::string text{};          ///< text for the command line: "ldmatrix.x1: row = lane%8, byte = 0"
+  std::string_view seen_in{};  ///< real kernels with this access
 };
 
 /// Every named access, in the order that `swizproof accesses` prints.

@@ -1,4 +1,4 @@
-// Fragments by name, and as CuTe writes them: thread-value layouts, a second statement of what hardware/fragment.hpp says.
+// Fragments by name, and as CuTe writes them: thread-value layouts, which state the formulas of hardware/fragment.hpp a second time.
 //
 //   mma.m16n8k16.f16, A     ((_4,_8),(_2,_2,_2)):((_32,_1),(_16,_8,_128))     (thread, value) -> m + 16 k
 //
@@ -20,19 +20,19 @@ namespace swizproof {
 /// A fragment and what it is of.
 struct NamedFragment {
   std::string instruction{};                       ///< `mma.m16n8k16.f16`, `ldmatrix.x4.trans`
-  std::optional<Operand> operand{};                ///< of mma and wgmma
+  std::optional<Operand> operand{};                ///< operand of mma and wgmma
   std::optional<swizproof::Instruction> memory{};  ///< ldmatrix or stmatrix: one side of it is shared memory
   Fragment fragment{};
   std::string needs{};  ///< the first architecture that has the instruction
   bool addend = false;  ///< true for C, which is held as D is
-  bool sparse = false;  ///< of mma or wgmma with .sp: A's columns are its elements that are not zero
+  bool sparse = false;  ///< mma or wgmma with .sp: A's columns are its elements that are not zero
   bool of_cells =
-      false;  ///< what lanes and columns of Tensor Memory hold: `lane` is one of them, a register a column
+      false;  ///< contents of lanes and columns of Tensor Memory: `lane` is a lane, a register a column
   bool measured = true;  ///< a campaign measured it; else documented
   std::vector<unsigned>
       scale_blocks{};  ///< elements along k that share a scale, for each size that is possible
   std::vector<std::string>
-      notes{};  ///< what of a pasted text is not in the answer, and what the registers hold besides
+      notes{};  ///< parts of a pasted text that the answer leaves out, and other contents of the registers
 
   /// True of tcgen05.ld and tcgen05.st, whose other side is Tensor Memory.
   [[nodiscard]] bool tensor_memory() const { return is_tensor_memory(fragment.formula); }

@@ -24,7 +24,7 @@ template <class W>
 struct ElementPlace {
   std::vector<W> coordinate{};  ///< an index for each mode of the tile, or a single plain one
   W beyond;                     ///< bits of the element that lie before the vector
-  W offset;                     ///< of the layout alone, before any swizzle, in elements
+  W offset;                     ///< offset by the layout, before any swizzle, in elements
   W swizzled;                   ///< after the swizzles that act on elements, in elements
 };
 
@@ -132,7 +132,7 @@ class Placement {
   void place_thread_values(ThreadValues const& values);
   /// Refuses values of other bits than the elements, and vectors that a thread's values do not fill.
   void refuse_other_values(ThreadValues const& values) const;
-  /// Refuses swizzled layouts of which CuTe's slices, and so its partition, may be another function (Swizzle::adds_without_carry).
+  /// Refuses swizzled layouts whose slices in CuTe, and so its partition, may be another function (Swizzle::adds_without_carry).
   void refuse_carries(ThreadValues const& values) const;
   [[nodiscard]] bool never_split() const;
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
@@ -144,7 +144,7 @@ class Placement {
   /// The coordinate of a plain index: its first mode is the fastest.
   template <Word W>
   [[nodiscard]] std::vector<W> modes_of(W index) const;
-  /// The coordinate `q` elements along the vector. Not for thread values, whose vector coordinate() knows.
+  /// The coordinate `q` elements along the vector. Not for thread values: coordinate() computes their vectors.
   template <Word W>
   [[nodiscard]] std::vector<W> along(std::vector<W> at, W const& q) const;
   /// The offset of the element that holds bit `bit` of the vector, and which of its bits that is.

@@ -22,12 +22,13 @@ struct TiledCopy {
   Layout destination_tv{};
   IntTuple tile{1};         ///< the extents of the tile, `(_32,_16)`
   unsigned value_bits = 0;  ///< bits of a value
-  Layout layout_s_tv{};     ///< as get_layoutS_TV() prints: source_tv before it went through the tiler
-  Layout layout_d_tv{};     ///< as get_layoutD_TV() prints
-  std::optional<std::int64_t> thread{};  ///< of a ThrCopy, less than the copy's threads
+  Layout layout_s_tv{};  ///< layout that get_layoutS_TV() prints: source_tv before it went through the tiler
+  Layout layout_d_tv{};  ///< layout that get_layoutD_TV() prints
+  std::optional<std::int64_t> thread{};  ///< thread of a ThrCopy, less than the copy's threads
   Tiler tiler{};                         ///< Tiler_MN; `_` of a Copy_Atom alone
   Layout tiled_tv{};  ///< TiledLayout_TV: (thread, value) of the reference side -> index in the tiler's order
-  Layout source{}, destination{}, reference{};  ///< of the atom: ValLayoutSrc, ValLayoutDst, ValLayoutRef
+  Layout source{}, destination{},
+      reference{};  ///< layouts of the atom: ValLayoutSrc, ValLayoutDst, ValLayoutRef
 };
 
 /// TiledLayout_TV with the (thread, value) of one side of the atom, `source` or `destination`, in place of the reference side's.

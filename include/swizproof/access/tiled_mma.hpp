@@ -65,10 +65,10 @@ struct TiledOperand {
   TiledMma mma{};
   Operand operand = Operand::d;
   bool addend = false;        ///< true for C, which is held as D is
-  std::string instruction{};  ///< that the atom is, where it is known: `mma.m16n8k16.f16`
+  std::string instruction{};  ///< instruction of the atom, if it is known: `mma.m16n8k16.f16`
   std::string needs{};        ///< the first architecture that has it
   bool measured = true;       ///< a campaign measured that instruction; else documented
-  unsigned element_bits = 0;  ///< of an element in a register; 0 where neither atom nor user says it
+  unsigned element_bits = 0;  ///< size of an element in a register; 0 if neither atom nor user gives it
   std::vector<std::string> notes{};
 
   /// `a`, `b`, `c` or `d`, as it was named.

@@ -34,7 +34,7 @@ struct Alignment {
   Outcome outcome{};  ///< Proved: exactly the bases that the members below say
   Engine engine = Engine::smt;
   std::uint64_t bytes = 1;            ///< all its multiples are such bases
-  std::uint64_t period = 1;           ///< in bytes: the set repeats with it
+  std::uint64_t period = 1;           ///< period of the set of bases, in bytes
   std::vector<std::uint64_t> also{};  ///< residues mod `period` in the set that are no multiples of `bytes`
   std::vector<std::uint64_t> witnesses{};  ///< x that refute every other base (functions without a shape)
   std::string domain{};
@@ -53,7 +53,7 @@ struct Alignment {
 [[nodiscard]] std::optional<std::uint64_t> bytes_of_period(Map const& map, std::uint64_t period);
 
 /// Bytes whose multiples are surely such bases: alignment_of().bytes where that is decided, else the period of
-/// the swizzles, else 1. Nothing where no engine knows the period of a function.
+/// the swizzles, else 1. Nothing if no engine can decide the period of a function.
 [[nodiscard]] std::optional<std::uint64_t> own_alignment(Map const& map, Limits const& limits);
 
 /// `the base 0x400`: a domain whose only base is known.
@@ -62,9 +62,9 @@ struct Alignment {
 /// Refuses bases by their alignment where the map's pointer has an address: it is the only base. Throws InputError.
 void refuse_other_bases(Map const& map, std::optional<std::uint64_t> align);
 
-/// Why a question that names no bases is not decided, where own_alignment() is not known.
+/// Reason if a question that names no bases is not decided, because own_alignment() is not known.
 inline constexpr char const* unknown_bases =
-    "for which bases is not known, as no engine knows the period of the function: --align says which are "
-    "meant";
+    "the bases are not known, because no engine can decide the period of the function: give the alignment "
+    "with --align";
 
 }  // namespace swizproof

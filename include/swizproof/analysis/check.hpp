@@ -73,7 +73,7 @@ struct AtFootprints {
   friend bool operator==(AtFootprints const&, AtFootprints const&) = default;
 };
 
-/// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
+/// Part of the tile that all cases of an access reach together, in bytes of shared memory (rounded up).
 struct Coverage {
   std::uint64_t reached = 0;
   std::uint64_t of = 0;
@@ -83,14 +83,14 @@ struct Coverage {
 /// The cost of an access in the worst case.
 struct WorstCost {
   unsigned wavefronts = 0;                 ///< the least N that `--at-most` accepts
-  std::vector<unsigned> degree{};          ///< of each phase
+  std::vector<unsigned> degree{};          ///< degree of each phase
   Origin origin{};                         ///< the case
   Collision collision{};                   ///< its fullest bank; of less than two lanes where none collide
   std::vector<ElementAtFault> elements{};  ///< those that the lanes of `collision` access, in their order
   std::optional<std::uint64_t>
       total{};  ///< wavefronts of all cases together, at the most expensive base; if counted
   std::optional<Coverage>
-      coverage{};        ///< if counted, and the access is not moved to every position of a tile
+      coverage{};        ///< coverage, if counted, and the access is not moved to every position of a tile
   bool differs = false;  ///< some other position is known to cost less
 
   [[nodiscard]] bool has_conflict() const { return collision.lanes.size() > 1; }
@@ -99,7 +99,7 @@ struct WorstCost {
 /// The verdict on one access: what it costs, or why it has no cost.
 struct AccessVerdict {
   std::string access{};
-  std::string title{};  ///< of the access, in one line
+  std::string title{};  ///< description of the access, in one line
   std::variant<Unknown, WorstCost, Misfit, LostStore> found{Unknown{std::string(not_decided)}};
   unsigned ideal = 0;  ///< the least wavefronts that the bytes need
   unsigned allowed = 0;
@@ -108,9 +108,10 @@ struct AccessVerdict {
   std::optional<std::uint64_t>
       base{};                     ///< the only base of the domain, where the layout's pointer has an address
   std::vector<Engine> engines{};  ///< all that decided it
-  std::optional<AtFootprints> at_footprints{};  ///< if positions differ in cost, or some do not fit
-  bool narrowed = false;                        ///< the access says at which positions: `at`, `step`
-  Support support = Support::assumed;           ///< of the architecture
+  std::optional<AtFootprints>
+      at_footprints{};  ///< result for multiples of the footprint, if positions differ in cost, or some do not fit
+  bool narrowed = false;               ///< the access says at which positions: `at`, `step`
+  Support support = Support::assumed;  ///< basis of the architecture
 
   /// Nothing where the access has no cost.
   [[nodiscard]] WorstCost const* cost() const { return std::get_if<WorstCost>(&found); }
@@ -120,8 +121,8 @@ struct AccessVerdict {
   [[nodiscard]] Outcome outcome() const;
 };
 
-/// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment
-/// (align.hpp), of what the instruction takes, and of 16, since no shared array of tiles starts at less. For
+/// Default alignment in bytes of the bases that a command quantifies over: the least common multiple of the layout's own
+/// alignment (align.hpp), the instruction's, and 16, since shared arrays of tiles are aligned to 16 at least. For
 /// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024. Nothing where own_alignment() is not known.
 [[nodiscard]] std::optional<std::uint64_t> base_alignment(Map const& map, Instruction instruction,
                                                           Limits const& limits);
@@ -136,7 +137,7 @@ struct AccessVerdict {
 [[nodiscard]] std::optional<AccessVerdict> check_exhaustively(Placement const& placement,
                                                               CheckOptions const& options);
 
-/// Why the access does not fit its tile, if it does not; Unknown where a limit is reached.
+/// Reason if the access does not fit its tile; Unknown if a limit is reached.
 [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placement,
                                                                       CheckOptions const& options);
 

@@ -11,13 +11,13 @@ namespace swizproof {
 
 /// A layout in other units.
 struct Conversion {
-  Mapping converted{};  ///< with notes: why it is another tile, and those of the given layout
+  Mapping converted{};  ///< result, with notes: why it is another tile, and those of the given layout
   unsigned unit_bits = 8;
   std::uint64_t alignment = 1;  ///< bases for which both are the same addresses
   bool same = true;  ///< false where units do not stay whole, or others are covered, which a note says
 };
 
-/// Bits of what the values count: a swizzle alone is one of byte addresses unless it has an element. Throws InputError.
+/// Size in bits of the unit that the values count: bytes for a bare swizzle without an element type. Throws InputError.
 [[nodiscard]] unsigned own_unit(Mapping const& map);
 
 /// The layout in units of so many bits, as CuTe recasts it. `(8,64):(64,1)` of 16 bits is `(8,32):(32,1)` of 32. Throws InputError for

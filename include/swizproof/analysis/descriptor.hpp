@@ -25,7 +25,7 @@ namespace swizproof {
 struct FixedFields {
   std::optional<std::size_t> mode{};  ///< place in operand_modes
   std::optional<std::uint32_t> leading_byte_offset{}, stride_byte_offset{}, base_offset{};
-  std::optional<std::int64_t> start{};  ///< of the first instruction, bytes from the tile's base
+  std::optional<std::int64_t> start{};  ///< start of the first instruction, in bytes from the tile's base
   [[nodiscard]] bool any() const {
     return mode || leading_byte_offset || stride_byte_offset || base_offset || start;
   }
@@ -34,13 +34,13 @@ struct FixedFields {
 /// All fields of a descriptor whose tile is at address 0. A start beyond a block's shared memory lies below the tile.
 [[nodiscard]] FixedFields fields_of(MatrixDescriptor const& descriptor);
 
-/// Restrictions of the question, besides the tile; nothing: any that fits.
+/// Restrictions of the question, in addition to the tile; an empty one allows any value that fits.
 struct DescriptorQuestion {
   OperandReader reader = OperandReader::wgmma;
-  bool integers = false;  ///< the elements are integers, of which fewer n are read
+  bool integers = false;  ///< the elements are integers, for which fewer n are possible
   std::optional<Major> major{};
   std::optional<Operand> operand{};      ///< a, whose rows are m, or b, whose rows are n
-  std::optional<std::uint64_t> rows{};   ///< of one instruction
+  std::optional<std::uint64_t> rows{};   ///< rows of one instruction
   std::optional<std::uint64_t> depth{};  ///< elements of one instruction along k
   FixedFields fixed{};
   std::optional<std::uint64_t> align{};  ///< every base that is a multiple of so many bytes has a descriptor
@@ -68,10 +68,10 @@ struct Bases {
 
 /// A descriptor that reads a whole tile, and from which bases.
 struct TileDescriptor {
-  MatrixDescriptor fields{};  ///< with a start of 0
-  std::int64_t start = 0;     ///< of the first instruction, bytes from the tile's base
+  MatrixDescriptor fields{};  ///< fields with a start of 0
+  std::int64_t start = 0;     ///< start of the first instruction, in bytes from the tile's base
   Major major = Major::k;
-  bool leading_is_read = false;  ///< whether some element's address depends on LBO; else any LBO will do
+  bool leading_is_read = false;  ///< an element's address depends on LBO; else any LBO will do
   bool stride_is_read = false;
   Bases bases{};
   /// Bytes from the start of the first instruction to that of each, k running first, then rows, then what follows.
@@ -93,7 +93,7 @@ struct Misread {
   std::int64_t stored = 0;  ///< byte address
 };
 
-/// How a tile is cut into instructions.
+/// Cut of a tile into instructions.
 struct Instructions {
   Operand operand = Operand::a;
   std::uint64_t rows = 0, depth = 0;  ///< elements of one
@@ -101,14 +101,14 @@ struct Instructions {
   [[nodiscard]] std::uint64_t count() const { return along_rows * along_k * rest; }
 };
 
-/// All descriptors of a tile, the most useful first; or why there is none, and an element that shows it.
+/// All descriptors of a tile, the most useful first; if the tile has none, the reasons and an element that shows it.
 struct DescriptorAnswer {
   Outcome outcome{};
   std::vector<Engine> engines{};
   std::string domain{};
   Instructions instructions{};
   std::vector<TileDescriptor> solutions{};
-  std::vector<std::string> reasons{};  ///< why there is none
+  std::vector<std::string> reasons{};  ///< reasons if no descriptor fits
   std::optional<Misread> misread{};
 };
 

@@ -12,19 +12,19 @@ namespace swizproof {
 /// Input at which two functions differ.
 struct Difference {
   std::uint64_t input = 0;  ///< index, element offset or byte address; `what` says which
-  std::uint64_t base = 0;   ///< of the tile, if the functions see it
+  std::uint64_t base = 0;   ///< base of the tile, if the functions depend on it
   std::int64_t left = 0;
   std::int64_t right = 0;
-  unsigned bit = 0;  ///< of the element at `input`, where a swizzle of bytes splits elements
+  unsigned bit = 0;  ///< bit of the element at `input`, if a swizzle of bytes splits elements
 };
 
 /// The result of comparing two LAYOUTs.
 struct Equality {
   Outcome outcome{};
   std::vector<Engine> engines{};
-  std::string domain{};  ///< what the verdict quantifies over, in words
+  std::string domain{};  ///< domain of the verdict, in words
   bool limited = false;  ///< bases from end_of_bases() on were not looked at, which `domain` says
-  std::string unit{};    ///< of left and right: "elements", "bytes" or "bits"
+  std::string unit{};    ///< unit of left and right: "elements", "bytes" or "bits"
   std::optional<Difference> difference{};
 };
 

@@ -7,7 +7,7 @@
 // every one of the 6,801 swizzles is costed exactly. Nothing is sampled.
 //
 // Best is what takes the fewest wavefronts in all: each access at every position, as check() asks it,
-// times its weight. The sum of the accesses' worst cases is shown beside it, and decides among equals.
+// times its weight. Ties are decided by the sum of the accesses' worst cases, which is also printed.
 #pragma once
 
 #include <swizproof/analysis/check.hpp>
@@ -22,14 +22,14 @@ namespace swizproof {
 /// Cost of the accesses on one layout.
 struct Bill {
   std::uint64_t total = 0;              ///< wavefronts over all cases, times the access's weight, summed
-  unsigned excess = 0;                  ///< of the worst case of each access, summed
+  unsigned excess = 0;                  ///< sum of the worst cases of the accesses
   std::vector<unsigned> wavefronts{};   ///< the worst case of each access
-  std::vector<std::uint64_t> totals{};  ///< of each access, without its weight
+  std::vector<std::uint64_t> totals{};  ///< total of each access, without its weight
 };
 
 /// A swizzle and what the accesses cost under it.
 struct Candidate {
-  Swizzle swizzle{};                  ///< in the unit of the search
+  Swizzle swizzle{};                  ///< swizzle in the unit of the search
   std::optional<Swizzle> on_bytes{};  ///< the same function of byte addresses, where it is a Swizzle
   Bill cost{};
   TmaAnswer tma{};             ///< the copies that write exactly the tile under this swizzle
@@ -41,9 +41,9 @@ struct Candidate {
 struct SwizzleSearch {
   std::vector<Candidate> best{};  ///< all of the least total; empty iff some access does not fit the tile
   Candidate gentlest{};           ///< the least total among those of the least excess
-  Bill plain{};                   ///< of the tile without a swizzle
+  Bill plain{};                   ///< bill of the tile without a swizzle
   std::uint64_t searched = 0;     ///< swizzles, the identity in every spelling included
-  std::uint64_t unusable = 0;     ///< of them: split the vectors of an access apart
+  std::uint64_t unusable = 0;     ///< number of them that split the vectors of an access
   std::uint64_t patterns = 0;     ///< different patterns of lanes, all accesses together
   std::uint64_t cases = 0;        ///< origins and variables that they stand for
   std::vector<AccessVerdict> misfits{};  ///< accesses that do not fit the tile as it is
@@ -59,11 +59,11 @@ struct Pitch {
 
 /// The result of searching the pitches.
 struct PitchSearch {
-  std::vector<Pitch> fitting{};          ///< those that keep every access aligned, the best first
-  std::int64_t own = 0;                  ///< the tile's own pitch, in elements
-  std::int64_t first = 0, last = 0;      ///< that were searched, in elements: from rows without a gap on
-  std::int64_t line_bytes = 0;           ///< from first to behind last: so many bytes more change no bank
-  std::uint64_t searched = 0;            ///< pitches, `own` among them
+  std::vector<Pitch> fitting{};      ///< those that keep every access aligned, the best first
+  std::int64_t own = 0;              ///< the tile's own pitch, in elements
+  std::int64_t first = 0, last = 0;  ///< range of searched pitches in elements, from rows without a gap on
+  std::int64_t line_bytes = 0;  ///< bytes from first to behind last: a pitch longer by these changes no bank
+  std::uint64_t searched = 0;   ///< pitches, `own` among them
   std::vector<AccessVerdict> misfits{};  ///< accesses that do not fit the tile at its own pitch
 };
 
@@ -78,16 +78,16 @@ struct XorMap {
 /// The best of all linear maps that keep the accesses' vectors and the bank words whole.
 struct XorSearch {
   XorMap best{};               ///< no rows iff some access does not fit the tile
-  unsigned address_bits = 0;   ///< of the tile
+  unsigned address_bits = 0;   ///< size of the tile's addresses
   std::uint64_t searched = 0;  ///< maps that differ in which lanes they bring together
   std::vector<AccessVerdict> misfits{};
 };
 
 /// Input of find_*(): a tile without its outermost swizzle, and accesses to it.
 struct SearchProblem {
-  Map tile{};  ///< of searched_tile(): element_bits known
+  Map tile{};  ///< result of searched_tile(): element_bits known
   std::vector<Access> accesses{};
-  std::vector<std::uint64_t> weights{};  ///< of each access; 1 each if empty
+  std::vector<std::uint64_t> weights{};  ///< weight of each access; 1 each if empty
   bool on_bytes = false;                 ///< swizzles of byte addresses, else of element offsets
   Architecture const* arch = &sm_90;
 };

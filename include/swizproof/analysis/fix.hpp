@@ -6,8 +6,8 @@
 // instruction, since they share its arithmetic. Every access of a region counts as often as it ran, good ones too, so that
 // a load is never freed by breaking a store. Memory that a kernel uses twice, for one tile and then another, is one region.
 //
-// A fix is about addresses in the shared window as they are. Whatever else touches the region must take it, too: atomics,
-// TMA and wgmma, of which the cost model does not speak, and executions that were not recorded.
+// A fix changes addresses in the shared window. It must be applied to everything that touches the region: also to atomics,
+// TMA and wgmma, which the cost model does not cover, and to executions that were not recorded.
 #pragma once
 
 #include <swizproof/core/swizzle.hpp>
@@ -25,7 +25,7 @@ struct WeightedAccess {
   Instruction instruction{};
   WarpAccess<std::uint32_t> access{};
   std::uint64_t executed = 0;
-  std::optional<std::uint64_t> pc{};  ///< of the instruction: accesses of one pc are of one region
+  std::optional<std::uint64_t> pc{};  ///< address of the instruction: accesses of one pc are of one region
 };
 
 /// Bytes of shared memory.
@@ -39,7 +39,7 @@ struct ByteRange {
 
 /// The best swizzle of a region's addresses.
 struct SwizzleFix {
-  Swizzle swizzle{};                     ///< of byte addresses
+  Swizzle swizzle{};                     ///< swizzle of byte addresses
   std::optional<Swizzle> on_elements{};  ///< the same of Fix::element_bytes each, where it is a Swizzle
   std::uint64_t after = 0;               ///< wavefronts
   /// Starts of the ranges: on bytes from these it costs no more, and stays in the region as well: each range's first byte, else
@@ -61,11 +61,11 @@ struct PaddingFix {
   std::uint64_t pitch = 0;
   std::uint64_t padding = 0;
   std::uint64_t after = 0;  ///< wavefronts
-  /// Bytes more: with one start, those before the last byte of all ranges, gaps between them included; else the sum of what each
-  /// range takes, without its move. Rows of 128 bytes with 4 more, ranges 0x0..0xfc and 0xf00..0xffc: 124.
+  /// Additional bytes: with one start, those before the last byte of all ranges, gaps between them included; else the sum over the
+  /// ranges, each without its move. Rows of 128 bytes with 4 more, ranges 0x0..0xfc and 0xf00..0xffc: 124.
   std::uint64_t memory = 0;
   std::vector<std::uint64_t>
-      starts{};  ///< of each range: the address that its rows are counted from, at or below its first byte
+      starts{};  ///< start of each range: the address that its rows are counted from, at or below its first byte
   /// For each range the least multiple of 16 bytes with which it begins behind the range before; none with one start.
   std::vector<std::uint64_t> moves{};
 
@@ -88,19 +88,20 @@ struct PaddingFamily {
 
 /// A region that has accesses more expensive than their ideal, and what fixes it.
 struct Fix {
-  std::vector<ByteRange> region{};  ///< in order, apart from each other
+  std::vector<ByteRange> region{};  ///< ranges in order, apart from each other
   std::uint64_t before = 0;         ///< wavefronts of all accesses to the region
   std::uint64_t ideal = 0;
-  unsigned element_bytes = 4;           ///< of the narrowest access; 2 for matrices
+  unsigned element_bytes = 4;           ///< bytes of the narrowest access; 2 for matrices
   std::uint64_t patterns = 0;           ///< different accesses up to XOR with an address
   std::uint64_t searched = 0;           ///< swizzles; none where there are more than 2^16 patterns
   std::optional<SwizzleFix> swizzle{};  ///< nothing where none is better
   std::optional<PaddingFix> padding{};  ///< nothing where none that was searched is better
-  PaddingFamily paddings{};             ///< that were searched
+  PaddingFamily paddings{};             ///< paddings that were searched
   bool too_many = false;                ///< patterns: no swizzle was searched
   bool of_descriptors = false;          ///< only Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> were searched
   int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
-  int address_bits = 0;                 ///< of the region's last byte, within which swizzles were searched
+  int address_bits =
+      0;  ///< size of the address of the region's last byte: swizzles were searched within these bits
 
   /// Wavefronts after the better of the two; `before` if nothing helps.
   [[nodiscard]] std::uint64_t after() const {
@@ -113,11 +114,11 @@ struct Fix {
 
 /// The fixes of a kernel's regions that have excess, those that save most first.
 ///
-/// A swizzle is searched among all valid ones of bits > 0 within the bits of the region's addresses that keep the widest
-/// access whole and the region within its own lines of 128 bytes, clear of what other accesses touch; of the cheapest it
-/// is the one of the fewest bits, Sw<.,4,3> first. A padding is searched in Fix::paddings, each with every start of its rows; of
-/// the cheapest it is the first by this order: the 8 pitches that lanes of expensive accesses show most often, then the others
-/// from the least; the least padding. Both must be cheaper than what is. A column of 32 floats, 128 bytes apart, and its
+/// The swizzles tried are all valid ones of bits > 0 within the bits of the region's addresses that keep the widest access whole
+/// and the region within its own lines of 128 bytes, clear of the bytes of other accesses. Among the cheapest, the one with the
+/// fewest bits wins, Sw<.,4,3> first. The paddings tried are Fix::paddings, each with every start of its rows. Among the cheapest,
+/// the 8 pitches that lanes of expensive accesses show most often come first, then the other pitches in ascending order; the least
+/// padding wins. Both must be cheaper than the present layout. A column of 32 floats, 128 bytes apart, and its
 /// rows: Sw<5,2,5>, or 4 bytes a row. The search of paddings ends after 2^22 evaluations: the family says how far it came.
 /// `whole`: bytes that other accesses to this memory keep together, at least as many as the widest access counts. `of_descriptors`: wgmma or
 /// tcgen05 reads this memory, so a swizzle is one of the modes of descriptors, and rows that are longer are multiples of 128 bytes.

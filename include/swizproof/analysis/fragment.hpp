@@ -1,10 +1,9 @@
-// Which element reaches which register: does a load, a store or an accumulator give an operand what it wants?
+// Which element reaches which register: does a load, a store or an accumulator put the right elements into an operand's registers?
 //
-// Two sides each say which element of the operand value i of a thread is: the operand itself, and what is moved there. A
-// side in registers is a fragment, repeated side by side where the other has more values. A side in shared memory is what
-// ldmatrix or stmatrix moves: rows of 16 bytes, each at the address that one lane gives. For a tile that is stored with
-// one of the operand's two indices contiguous, each row's place follows from the first element in it, so either one choice
-// of addresses does it, and is found, or none does.
+// The operand and the source each map value i of a thread to an element of the operand. A side in registers is a fragment,
+// repeated side by side where the other has more values. A side in shared memory consists of the rows of 16 bytes that ldmatrix or
+// stmatrix moves, each at the address that one lane gives. If one of the operand's two indices is contiguous in the stored
+// tile, the first element of a row determines its address, so there is at most one choice of addresses, and it is found.
 #pragma once
 
 #include <swizproof/access/fragment.hpp>
@@ -48,7 +47,7 @@ enum class RowVariable : std::uint8_t { lane, warp, thread, instruction };
 struct RowStarts {
   Expression strided{};
   Expression contiguous{};
-  std::string text{};  ///< as the command line takes it: `row = lane%16, col = 8*(lane/16)`
+  std::string text{};  ///< text for the command line: `row = lane%16, col = 8*(lane/16)`
 
   /// Strided, contiguous. Of a wgmma's warp 1, lane 3 of `row = lane%16 + 16*warp`: 19.
   template <Word W>
@@ -60,14 +59,15 @@ struct RowStarts {
 
 /// One side of a movement.
 struct FragmentSide {
-  Fragment fragment{};              ///< of one warp, or of one warpgroup
-  unsigned copies = 1;              ///< operands side by side, or instructions one after the other
-  bool along_columns = false;       ///< where the next copy lies, else along the rows; of a side in registers
-  std::optional<RowStarts> rows{};  ///< of ldmatrix and stmatrix
-  bool columns_contiguous = false;  ///< in memory: columns of the operand, else its rows
+  Fragment fragment{};  ///< fragment of one warp, or of one warpgroup
+  unsigned copies = 1;  ///< operands side by side, or instructions one after the other
+  bool along_columns =
+      false;  ///< the next copy of a side in registers lies along the columns, else along the rows
+  std::optional<RowStarts> rows{};  ///< rows of ldmatrix and stmatrix
+  bool columns_contiguous = false;  ///< columns of the operand are contiguous in memory, else its rows
   unsigned down =
-      1;  ///< with along_columns: so many copies lie below each other before the next is beside them
-  bool transposed = false;  ///< of a side in registers: its rows are the columns that the other side has
+      1;  ///< number of copies below each other with along_columns, before the next column of copies starts
+  bool transposed = false;  ///< a side in registers has as rows the columns of the other side
 
   [[nodiscard]] unsigned values() const { return fragment.values * copies; }
 
@@ -97,8 +97,8 @@ struct FragmentSide {
 struct Movement {
   FragmentSide delivered{};
   FragmentSide wanted{};
-  Operand operand = Operand::d;   ///< that is wanted
-  std::vector<unsigned> order{};  ///< value i of the operand is value order[i] of what is delivered; empty: i
+  Operand operand = Operand::d;   ///< the wanted operand
+  std::vector<unsigned> order{};  ///< value i of the operand is delivered value order[i]; empty: i
 };
 
 /// A value that is another element than wanted.
@@ -111,9 +111,9 @@ struct WrongValue {
 
 /// A row that does not start at a multiple of 16 bytes of the tile, as ldmatrix and stmatrix need.
 struct MisalignedRow {
-  unsigned thread = 0;  ///< that gives its address
+  unsigned thread = 0;  ///< thread that gives its address
   unsigned instruction = 0;
-  std::uint64_t start = 0;  ///< in elements along the contiguous index
+  std::uint64_t start = 0;  ///< elements along the contiguous index
 };
 
 /// Two values that the instruction takes from one row, or puts there, so many elements apart, and that do not lie so in
@@ -130,14 +130,14 @@ struct UpTo {
   std::vector<unsigned> values{};
   std::vector<unsigned> k{};
   std::vector<unsigned> other{};
-  Answer answer{};  ///< that it is so
+  Answer answer{};  ///< proof that it is so
 };
 
 /// The values are the wanted ones after movmatrix, which transposes the 8 x 8 units of 16 bits in one register of a warp: register r
 /// is the transposed register `registers[r]` of the source.
 struct Transposition {
   std::vector<unsigned> registers{};
-  Answer answer{};  ///< that it is so
+  Answer answer{};  ///< proof that it is so
 };
 
 /// True if every thread gets the wanted values.
@@ -147,9 +147,9 @@ struct Delivery {
   std::optional<WrongValue> first{};
   std::optional<MisalignedRow>
       misaligned{};             ///< the first such row; then nothing that fixes the values is looked for
-  std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
+  std::optional<UpTo> up_to{};  ///< changes that fix a refuted movement into A or B
   std::optional<Transposition>
-      movmatrix{};             ///< of a refuted movement between registers, where it is the answer
+      movmatrix{};             ///< transposition that fixes a refuted movement between registers, if one does
   bool nothing_fixes = false;  ///< no such changes exist: all were tried
 };
 

@@ -24,8 +24,8 @@ struct Fact {
 struct Quantity {
   std::optional<std::uint64_t> value{};
   Engine engine = Engine::exhaustive;
-  std::string note{};              ///< why there is no value; else what the number says, if that needs saying
-  bool unknown = false;            ///< it is not known if there is a value: a limit was reached
+  std::string note{};    ///< reason if there is no value; else an explanation of the number, if it needs one
+  bool unknown = false;  ///< it is not known if there is a value: a limit was reached
   std::optional<Engine> second{};  ///< another one that said the same
 };
 
@@ -42,7 +42,7 @@ struct Inspection {
   Quantity span{};           ///< least aligned block that f maps into itself, in `unit`
   Quantity period{};         ///< least P > 0 with f(x+P) = f(x)+P if both are defined, in `unit`
   Quantity alignment{};  ///< its multiples are bases from which relative = absolute, in bytes; see align.hpp
-  std::optional<BitMatrix> matrix{};  ///< if linear
+  std::optional<BitMatrix> matrix{};  ///< matrix of a linear layout
 };
 
 /// Note of an alignment, which is in bytes, where the elements of the layout have no known size.
@@ -55,15 +55,15 @@ inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
 /// enumeration and, where it is affine in the bits of its index, by linear algebra. Throws Disagreement.
 [[nodiscard]] Inspection inspect(Map const& map, Limits const& limits);
 
-/// Do different inputs have different images? indices of a tile by enumeration (Unknown beyond
+/// True if different inputs have different images: indices of a tile by enumeration (Unknown beyond
 /// most_enumerated), all 64-bit numbers for a function without a shape. Throws Disagreement.
 [[nodiscard]] Fact is_one_to_one(Map const& map, Limits const& limits);
 
-/// Is it one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
+/// True if it is one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
 [[nodiscard]] Fact is_bijective(Map const& map, Limits const& limits);
 
 /// The least P > 0 with f(x+P) = f(x)+P for all x, of the stages as a function of 64-bit words: a power
-/// of two; no value where there is none below 2^63. One swizzle, displaced or not, by its formula
+/// of two; no value if every such P is at least 2^63. One swizzle, displaced or not, by its formula
 /// (proofs/theorems/period.cpp). Two swizzles may undo each other: `Sw<3,4,3>` after itself has period 1.
 [[nodiscard]] Quantity period_of(std::vector<Stage> const& stages, Limits const& limits);
 

@@ -11,12 +11,12 @@
 
 namespace swizproof {
 
-/// A movement as it is asked: ldmatrix into an operand, an operand into stmatrix, or registers into registers.
+/// A movement to be checked: ldmatrix into an operand, an operand into stmatrix, or registers into registers.
 struct MovementQuestion {
   NamedFragment from{}, into{};
-  std::string element{};         ///< that results are converted to; empty: as the operand has them
-  unsigned computed_bits = 0;    ///< of results before they are converted; 0: they are not
-  std::optional<Access> rows{};  ///< of ldmatrix or stmatrix; else they are found
+  std::string element{};         ///< type that results are converted to; empty: the operand's
+  unsigned computed_bits = 0;    ///< size of results before conversion; 0: no conversion
+  std::optional<Access> rows{};  ///< rows of ldmatrix or stmatrix; else they are found
   std::string contiguous{};  ///< index that is contiguous in shared memory; empty: see columns_contiguous()
   std::vector<unsigned> registers{};  ///< source of each of the operand's registers; empty: the same numbers
   bool transposed = false;            ///< between registers: the operand is the transpose of the source
@@ -30,15 +30,15 @@ struct MovementAnswer {
   NamedFragment from{}, into{};
   std::string element{};
   unsigned computed_bits =
-      0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
+      0;  ///< size of results before conversion to the operand's, or the stored, elements; else 0
   Movement movement{};
-  std::string tile{};         ///< how it is stored, for ldmatrix and stmatrix
-  std::string instruction{};  ///< with its rows
-  bool given = false;         ///< the rows, by the user
+  std::string tile{};         ///< storage order, for ldmatrix and stmatrix
+  std::string instruction{};  ///< instruction with its rows
+  bool given = false;         ///< the user gave the rows
   std::optional<SplitRow> split{};
   std::string
       instead{};  ///< the same with, or without, .trans and its rows, or another instruction, where that does it
-  std::string instead_how{};  ///< what that needs besides
+  std::string instead_how{};  ///< further changes that `instead` needs
   Delivery found{};
 
   /// The operand whose indices are meant: `from` of a store, else `into`.

@@ -17,9 +17,9 @@ struct RetileQuestion {
   TiledOperand operand{};
   TiledCopy copy{};
   bool loads = true;                      ///< into the registers; else out of them
-  std::array<std::int64_t, 2> extents{};  ///< of the tensor
+  std::array<std::int64_t, 2> extents{};  ///< extents of the tensor
   TileMovement movement{};
-  std::array<std::uint64_t, 3> fragment{};  ///< of a thread: (V,I,J)
+  std::array<std::uint64_t, 3> fragment{};  ///< fragment of a thread: (V,I,J)
   std::vector<std::string> notes{};
 
   [[nodiscard]] std::uint64_t threads() const {

@@ -24,7 +24,7 @@ struct TmaBoxes {
   std::vector<std::uint32_t> steps{};
   std::uint64_t boxes = 1;
   std::uint32_t pitch = 0;  ///< bytes from line to line of a box
-  std::uint64_t bytes = 0;  ///< of one box: what its barrier expects
+  std::uint64_t bytes = 0;  ///< bytes of one box: the number that its barrier expects
   /// The tile's base is a multiple of this many bytes; 0: no such multiples will do, TmaPlan::also says which bases.
   std::uint64_t destination_alignment = 0;
 };
@@ -67,7 +67,7 @@ struct TmaPlan : TmaBoxes {
   std::vector<std::uint64_t>
       also{};         ///< the other good bases mod `period`; destinations count from them as from any
   bool exact = true;  ///< no other base will do; false where there were too many to try
-  std::vector<Engine> engines{};  ///< that found the copies' addresses equal to the tile's
+  std::vector<Engine> engines{};  ///< engines that found the copies' addresses equal to the tile's
   /// The copies' addresses as a layout, if the boxes lie at regular distances in each mode.
   std::optional<Map> image{};
 };
@@ -75,9 +75,9 @@ struct TmaPlan : TmaBoxes {
 /// An element that a copy puts elsewhere than the tile has it; or two elements at one place.
 struct TmaWitness {
   std::vector<std::uint64_t> at{};     ///< its coordinate in the tile
-  unsigned byte = 0;                   ///< of the element
-  std::optional<std::int64_t> tma{};   ///< where a copy from base 0 puts that byte
-  std::int64_t layout = 0;             ///< where the tile has it
+  unsigned byte = 0;                   ///< index of a byte in the element
+  std::optional<std::int64_t> tma{};   ///< address to which a copy from base 0 writes that byte
+  std::int64_t layout = 0;             ///< address of that byte in the tile
   std::vector<std::uint64_t> other{};  ///< without `tma`: the other element at that place
 };
 
@@ -85,24 +85,24 @@ struct TmaWitness {
 struct FixedBox {
   std::vector<std::uint32_t> box{};  ///< elements, innermost first
   std::vector<std::size_t>
-      modes{};  ///< of the tile that its dimensions run along; empty: any order of different modes
-  std::vector<std::uint32_t> steps{};  ///< as TmaBoxes; empty: 1 each
+      modes{};  ///< modes of the tile that its dimensions run along; empty: any order of different modes
+  std::vector<std::uint32_t> steps{};  ///< steps, as in TmaBoxes; empty: 1 each
 };
 
-/// Restrictions of the copies, besides the tile.
+/// Restrictions of the copies, in addition to the tile.
 struct TmaQuestion {
   std::span<TmaMode const> modes = tma_modes;
   std::optional<FixedBox> box{};  ///< nothing: any
   std::optional<std::uint64_t>
-      align{};  ///< the tile is written from every base that is a multiple of so many bytes
+      align{};  ///< bytes: the tile is written from every base that is a multiple of them
 };
 
-/// All that `swizproof tma` knows of a tile.
+/// Result of `swizproof tma` for a tile.
 struct TmaCopies {
   Outcome
       outcome{};  ///< Proved: plans.front() writes the tile; Refuted: no boxes of that family do, see none_from
   std::vector<TmaPlan> plans{};  ///< the best of each mode, the fewest boxes first
-  std::string reason{};          ///< why there are none
+  std::string reason{};          ///< reason if `plans` is empty
   std::optional<TmaWitness> witness{};
   /// Fewer boxes than plans.front() has, from the same bases, whose dimensions split the tile's modes: a tensor map may see 128 columns
   /// as 2 times 64. They are the fewest that there are; without a split, plans.front() has those.
@@ -124,7 +124,7 @@ struct TmaCopies {
 /// panels of 64 columns, box {64, 64, 2}: (_64,(_64,_2)) as modes (_64,_64,_2).
 [[nodiscard]] std::optional<Map> split_tile(Map const& map, TmaBoxes const& boxes);
 
-/// Why no boxes of tma_recasts() write a tile of such elements, `reason` being why those of the first do not.
+/// Reason why no boxes of tma_recasts() write a tile of such elements; `reason` is that of the first of them.
 [[nodiscard]] std::string reason_of_recast(unsigned element_bits, std::string reason);
 
 /// The copies that write exactly this tile in these modes, decided as tma_boxes() does, from any base if there are none from

@@ -10,7 +10,7 @@
 
 namespace swizproof {
 
-/// The tensor of a box, as far as it is given: of what is empty no rule is checked.
+/// The tensor of a box, as far as it is given. The rules of an empty field are not checked.
 struct TmaTensor {
   std::vector<std::uint64_t> extents{};          ///< globalDim, in elements, innermost first
   std::vector<std::uint64_t> strides{};          ///< globalStrides, in bytes, of all dimensions but the first
@@ -21,13 +21,13 @@ struct TmaTensor {
 /// A box and its type. Precondition: the box has an extent.
 struct TmaBoxQuestion {
   std::string type{};  ///< behind CU_TENSOR_MAP_DATA_TYPE_
-  unsigned bits = 0;   ///< of an element in global memory
+  unsigned bits = 0;   ///< size of an element in global memory
   TmaPackedType const* packed = nullptr;
   std::vector<std::uint64_t>
       box{};  ///< elements, innermost first; of im2col channelsPerPixel and pixelsPerColumn
   TmaModeName const* mode = &tma_mode_names[0];
   bool im2col = false;
-  unsigned number = 0;  ///< of CUtensorMapDataType
+  unsigned number = 0;  ///< number in CUtensorMapDataType
   TmaTensor tensor{};
 };
 
@@ -40,12 +40,12 @@ struct TmaBoxSplit {
 /// The answer for one box: it is legal if and only if it breaks no rule.
 struct TmaBoxAnswer {
   std::vector<std::string> broken{};
-  std::uint64_t line_bytes = 0;  ///< of a line in shared memory, gaps included
+  std::uint64_t line_bytes = 0;  ///< bytes of a line in shared memory, gaps included
   std::uint64_t pitch = 0;       ///< bytes from line to line
-  std::uint64_t bytes = 0;       ///< of shared memory, from the first byte to the last line's end
-  std::string layout{};          ///< what it writes, as LAYOUT; empty where no layout of elements is that
+  std::uint64_t bytes = 0;       ///< bytes of shared memory, from the first byte to the last line's end
+  std::string layout{};          ///< LAYOUT that it writes; empty if no layout of elements is that
   std::vector<std::string_view> takes{};  ///< modes under which the same box is legal
-  std::optional<TmaBoxSplit> split{};     ///< of an illegal box whose line is too long
+  std::optional<TmaBoxSplit> split{};     ///< split of an illegal box whose line is too long
 };
 
 /// True of the modes that cuda.h 13.0 has: 96B is one of PTX's tensormap.replace alone.

@@ -4,7 +4,7 @@
 // those before it by reverse unit propagation (RUP): set all its literals to false, then set what clauses
 // with a single literal left force, again and again; this must lead to a clause that is false. If the
 // empty clause is learned that way, no assignment satisfies the formula, however the solver found
-// the proof. Nothing here knows swizzles, terms or solvers; all of it is in rup.cpp, about 200 lines.
+// the proof. The checker depends on no swizzle, term or solver; all of it is in rup.cpp, about 200 lines.
 //
 //   p cnf 2 4          the formula: (1 or 2) and (-1 or 2) and (1 or -2) and (-1 or -2)
 //   2 0                learned: if 2 is false, 1 and -1 are forced
@@ -22,7 +22,7 @@ namespace swizproof {
 /// The result of checking a proof. `valid` only if the empty clause was learned by steps that follow.
 struct ProofCheck {
   bool valid = false;
-  std::string reason{};    ///< why not, with the line
+  std::string reason{};    ///< reason of a refusal, with the line
   std::size_t lemmas = 0;  ///< learned clauses that were checked
 };
 

@@ -26,7 +26,7 @@ struct Statement {
 struct TableCell {
   std::string access;
   unsigned pitch;       ///< bytes from row to row
-  std::string swizzle;  ///< on byte addresses
+  std::string swizzle;  ///< swizzle on byte addresses
   unsigned wavefronts;  ///< the most that any origin costs
   unsigned ideal;       ///< the least that the instruction can cost for the bytes it moves
 };
@@ -36,7 +36,7 @@ struct Claim {
   std::string name;  ///< stable, what --only matches: "involution/every swizzle"
   Statement statement;
   std::string domain;  ///< the set that the statement quantifies over, in words
-  std::string source;  ///< who states it, or which assumption it rests on
+  std::string source;  ///< origin of the statement, or the assumption that it rests on
   Statement control;   ///< must be refuted
   std::optional<TableCell> cell{};
   /// `one` where the solver proves more than this claim says, in another claim, and algebra suffices for this one; or where all

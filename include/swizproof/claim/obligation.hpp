@@ -37,7 +37,7 @@ struct AccessesHold {
   std::vector<Placement> placements{};
   std::optional<unsigned> at_most{};
   std::optional<std::uint64_t> align{};
-  std::vector<std::uint64_t> weights{};   ///< how often each runs, where it is said; a budget counts them
+  std::vector<std::uint64_t> weights{};   ///< number of runs of each access, if given; a budget counts them
   std::optional<TextRegion> layout_at{};  ///< the string of `layout` in the file, with its quotes
 };
 
@@ -84,7 +84,7 @@ struct DescriptorHolds {
   DescriptorQuestion question{};          ///< but the reader
   std::optional<OperandReader> reader{};  ///< `for`
   OperandReader of_layout =
-      OperandReader::wgmma;  ///< whose name the layout has; if nothing else says a reader
+      OperandReader::wgmma;  ///< reader that the name of the layout implies, if nothing else names one
 };
 
 /// `tma`: copies of the TMA write a tile, by the hard-coded box where there is one.
@@ -125,10 +125,10 @@ struct ConversionHolds {
 
 /// `[[kernel]]`: each access of a compiled kernel to shared memory takes at most the wavefronts that `options` allows.
 struct KernelHolds {
-  std::shared_ptr<ptx::Module const> module{};         ///< of SASS the heads of its kernels
+  std::shared_ptr<ptx::Module const> module{};         ///< module; for SASS only the heads of its kernels
   std::shared_ptr<sass::LoweredKernels const> sass{};  ///< null for PTX
   std::size_t function = 0;                            ///< index in the module, and in the kernels of SASS
-  std::string file{};                                  ///< of PTX or SASS, as the entry has it
+  std::string file{};                                  ///< file of PTX or SASS, as the entry has it
   std::string kernel{};                                ///< demangled
   KernelOptions options{};                             ///< but the architecture
   bool data_allowed = false;  ///< accesses that depend on loaded data are no reason to fail
@@ -157,15 +157,15 @@ struct Obligation {
                ConversionHolds, KernelHolds, FlowHolds, Malformed>
       what{};
   Architecture const* arch = &sm_90;
-  bool arch_is_given = false;  ///< by the entry or by --arch
-  bool of_several = false;     ///< the entry is asked of other architectures, too
+  bool arch_is_given = false;  ///< the entry or --arch names the architecture
+  bool of_several = false;     ///< the entry is checked for other architectures, too
   bool expect_refuted = false;
   std::vector<std::pair<std::string, std::string>>
-      about{};  ///< words of its author: into the JSON document, unread
+      about{};  ///< the author's own keys: copied into the JSON document, unread
   std::string
       kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all. `budget`: whose it is
 
-  /// `A tile`; `A tile on sm_100` where it is asked of several architectures.
+  /// `A tile`; `A tile on sm_100` if the entry is checked for several architectures.
   [[nodiscard]] std::string title() const {
     return of_several ? name + " on " + std::string(arch->name) : name;
   }
@@ -175,7 +175,7 @@ struct Obligation {
 struct Expense {
   std::string obligation{};
   std::uint64_t weight = 1;
-  std::uint64_t total = 0;  ///< of all cases, at the most expensive base, times the weight
+  std::uint64_t total = 0;  ///< sum over all cases, at the most expensive base, times the weight
   std::uint64_t ideal = 0;  ///< the least for the bytes of all cases, times the weight
 };
 
@@ -188,18 +188,18 @@ struct Spending {
 /// The report on an obligation.
 struct ObligationReport {
   Outcome outcome{};  ///< Proved: the obligation holds, which is a refutation where one is expected
-  Outcome found{};    ///< of the statement itself
+  Outcome found{};    ///< answer to the statement itself
   std::string domain{};
   std::string detail{};  ///< one line: wavefronts, or what was found
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
-  std::optional<KernelReport> kernel{};  ///< of a compiled kernel
-  std::optional<FlowReport> flow{};      ///< of a launch
+  std::optional<KernelReport> kernel{};  ///< report of a compiled kernel
+  std::optional<FlowReport> flow{};      ///< report of a launch
   std::optional<Support>
-      basis{};  ///< of the model of an operand, a copy or a fragment; else the bank model's counts
-  std::optional<Spending> spending{};  ///< of a budget whose accesses can all be counted
+      basis{};  ///< basis of the model of an operand, a copy or a fragment; else the bank model's counts
+  std::optional<Spending> spending{};  ///< spending of a budget whose accesses can all be counted
   std::optional<InputError>
-      error{};  ///< of an entry that is malformed: file, line and place; then `outcome` is Unknown
+      error{};  ///< error of a malformed entry: file, line and position; then `outcome` is Unknown
   double seconds = 0;
 };
 

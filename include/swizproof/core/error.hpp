@@ -1,5 +1,4 @@
-// Exceptions of this library. Each derives from std::runtime_error, so that a program that knows nothing of swizproof
-// can print it.
+// Exceptions of this library. Each derives from std::runtime_error, so any program can print it.
 //
 //   InputError      the text or the file is wrong, and where                      exit 2 of the command line
 //   AlgebraError    a function of the layout algebra has no result                becomes an InputError in a text
@@ -32,10 +31,10 @@ struct InputError : std::runtime_error {
   }
 
   std::string message;
-  std::string input;   ///< the text, or empty where there is none
+  std::string input;   ///< the text that is wrong; may be empty
   std::size_t at;      ///< byte position in it
-  std::size_t length;  ///< how many characters the caret line marks
-  std::string hint;    ///< empty where there is none
+  std::size_t length;  ///< number of characters that the caret line marks
+  std::string hint;    ///< advice; may be empty
 
   /// `message`, as it is now: who catches one may add the place in a file.
   [[nodiscard]] char const* what() const noexcept override { return message.c_str(); }

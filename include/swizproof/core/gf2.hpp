@@ -46,7 +46,7 @@ struct BitMatrix {
   return bit < 64 && (v >> bit & 1) != 0;
 }
 
-/// Gaussian elimination over GF(2): vectors of which each has a pivot that no other one contains. V has ^=, pivot(),
+/// Gaussian elimination over GF(2): each vector has a pivot that no other one contains. V has ^=, pivot(),
 /// has_bit() and is_zero().
 template <class V>
 class Echelon {

@@ -12,7 +12,7 @@ namespace swizproof {
 /// all. Engines speak of the *number* of a value, from 0; value() is the value. `{"x", 64}` is every 64-bit number.
 struct Variable {
   std::string name{};
-  unsigned bits = 64;  ///< of the largest number, at least 1
+  unsigned bits = 64;  ///< size of the largest number, at least 1
   std::uint64_t first = 0;
   std::uint64_t step = 1;
   std::uint64_t count = 0;  ///< 0: 2^bits

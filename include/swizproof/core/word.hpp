@@ -113,13 +113,13 @@ template <class W>
 inline constexpr bool is_symbolic<W, std::void_t<decltype(like(std::declval<W const&>(), std::uint64_t{}))>> =
     std::is_class_v<W>;
 
-/// For a symbolic word W beside an integer I.
+/// Enables an operator for a symbolic word W and an integer I.
 template <class W, class I>
 using if_beside = std::enable_if_t<is_symbolic<W> && std::is_integral_v<I>, int>;
 
 }  // namespace detail
 
-// Integers stand beside symbolic words as they do beside numbers: `x ^ ((x >> 3) & 0x70)`, `row * 128 + col`.
+// Integers mix with symbolic words as they do with numbers: `x ^ ((x >> 3) & 0x70)`, `row * 128 + col`.
 #define SWIZPROOF_BESIDE(op)                               \
   template <class W, class I, detail::if_beside<W, I> = 0> \
   [[nodiscard]] auto operator op(W const& a, I b) {        \
@@ -152,7 +152,7 @@ template <class W, class I, detail::if_beside<W, I> = 0>
 }
 
 #if defined(__cpp_concepts)
-/// As `is_number`.
+/// The same as `is_number`.
 template <class W>
 concept Number = is_number<W>;
 

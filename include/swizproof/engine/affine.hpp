@@ -1,10 +1,10 @@
 // The word whose bits are affine forms over GF(2), and the engine that decides equations of them.
 //
 // `Affine` is the second kind of word (see word.hpp). Each of its bits is an XOR of input bits and
-// perhaps 1. Running a formula on it once tells which output bits depend on which input bits, for
+// perhaps 1. One run of a formula on it shows which output bits depend on which input bits, for
 // all inputs at once. XOR, shifts, masks by constants are exact. Anything else (an addition that
 // may carry, a product of two unknowns, an order) is not affine; the result is then *opaque*, and
-// so is every statement made of it: the engine says "not mine" and never guesses.
+// so is every statement made of it: the engine gives no answer and never guesses.
 //
 //   x ^ ((x & 0x380) >> 3)          affine
 //   x + 16, x aligned to 32         affine: no carry can happen
@@ -53,7 +53,7 @@ struct AffineForm {
   return input < 256 && form.contains(input);
 }
 
-/// A system of equations "form = 0", all of which hold at once; or an opaque truth.
+/// A system of equations "form = 0", which hold together; or an opaque truth.
 struct AffineTruth {
   bool opaque = false;
   std::vector<AffineForm> zero{};
@@ -84,7 +84,7 @@ class Affine {
   Affine(unsigned width, std::uint64_t value) : width_(width), constant_(value & mask()) {}
   /// The word whose low `count` bits are inputs first, first+1, ...; higher bits are 0.
   [[nodiscard]] static Affine inputs(unsigned width, unsigned first, unsigned count);
-  /// A word of which nothing is known.
+  /// A word without any known bit.
   [[nodiscard]] static Affine unknown(unsigned width);
 
   [[nodiscard]] unsigned width() const { return width_; }

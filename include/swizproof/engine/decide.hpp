@@ -21,9 +21,9 @@
 
 namespace swizproof {
 
-/// How many engines have to say the same.
+/// Number of engines that have to agree.
 enum class Effort : std::uint8_t {
-  one,  ///< the cheapest that knows
+  one,  ///< the cheapest that decides
   two,  ///< and another cheap one, if that is exact too; a solver, within the limits of a second opinion, after algebra alone: where
         ///< every case was tried on plain numbers, or a counterexample replayed, it is not worth its time
   all,  ///< every one that is exact for it
@@ -33,7 +33,7 @@ enum class Effort : std::uint8_t {
 /// Result of the engines, all of them in agreement.
 struct Answer {
   Outcome outcome{};
-  std::vector<Engine> engines{};  ///< that decided it, in the order smt, search, linear, exhaustive
+  std::vector<Engine> engines{};  ///< engines that decided it, in the order smt, search, linear, exhaustive
 
   [[nodiscard]] bool proved() const { return std::holds_alternative<Proved>(outcome); }
   [[nodiscard]] Refuted const* refuted() const { return std::get_if<Refuted>(&outcome); }
@@ -45,7 +45,7 @@ struct Answer {
 [[nodiscard]] Answer decide(std::span<Question const> questions, Limits const& limits, Effort effort);
 [[nodiscard]] Answer decide(Question const& question, Limits const& limits, Effort effort = Effort::one);
 
-/// Asks the cheap engines other than `said_by` about what that one has said of a question. The first that knows, or nothing.
+/// Checks an answer of `said_by` with the other cheap engines. Returns the first that decides the question, or nothing.
 /// Throws Disagreement.
 [[nodiscard]] std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said);
 
@@ -54,15 +54,15 @@ void must_agree(std::string_view what, Engine a, std::string_view a_says, Engine
 
 // ------------------------------------------------------- one engine alone: for the tests of engines, and for benchmarks
 
-/// By enumerating all values; nothing if there are more than 2^`bits` of them. A counterexample is
+/// Decides by enumerating all values; nothing if there are more than 2^`bits` of them. A counterexample is
 /// the first in lexicographic order of the variables.
 [[nodiscard]] std::optional<Outcome> decide_exhaustively(Question const& q, unsigned bits = 20);
 
-/// By linear algebra over GF(2); nothing if the statement is not affine in its variables.
+/// Decides by linear algebra over GF(2); nothing if the statement is not affine in its variables.
 [[nodiscard]] std::optional<Outcome> decide_linearly(Question const& q);
 
-/// By SMT, all questions at once: Proved if all hold, else a counterexample of one. The limit of memory is the
-/// query's own: one that reaches it while others run in this process is asked once more when they have ended, alone and with
+/// Decides all questions at once by SMT: Proved if all hold, else a counterexample of one. Each query has its own memory
+/// limit. A query that reaches it while others run in this process runs once more after they have ended, alone and with
 /// its whole time. Checked by tests/unit/engine/smt_test.cpp.
 [[nodiscard]] Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits);
 

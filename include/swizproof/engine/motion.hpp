@@ -3,7 +3,7 @@
 // `Motion` is the fourth kind of word (see word.hpp). One variable takes the values first, first + step, .., in steps k = 0, 1, ..;
 // all others take any of theirs. A Motion has bounds of a value over all of that, low bits that are 0 in all of it, and the
 // number by which the value moves with each step, where it is the same for all values and all k. One run of a
-// formula on Motions tells it for all cases:
+// formula on Motions computes it for all cases:
 //
 //   i % 8            where i moves by 8:     moves by 0
 //   Sw<3,4,3> of x   where x moves by 1024:  moves by 1024
@@ -96,7 +96,7 @@ class Motion {
   [[nodiscard]] bool lies_below_steps_of(Motion const& moving) const;
   /// floor(a / divisor) as an integer. Precondition: divisor > 0.
   [[nodiscard]] Motion quotient(std::int64_t divisor) const;
-  /// The bits that the larger of two natural numbers may have, as bounds of what is made of their bits; else all numbers.
+  /// Bounds of a value made of the bits of two natural numbers: the bits that the larger one may have; else all numbers.
   [[nodiscard]] static Motion of_bits(Motion const& a, Motion const& b, std::optional<std::uint64_t> step);
 
   std::int64_t least_ = 0, most_ = 0;

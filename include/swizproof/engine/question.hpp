@@ -1,8 +1,8 @@
 // A question: "for all values of these variables, does the hypothesis imply the conclusion?"
 //
 // The statement is one generic lambda. ask() instantiates it for every kind of word, so the engines
-// look at one statement (the one formula that has a fast form for numbers beside it is named in
-// bank.hpp, and the two are compared by tests):
+// look at one statement (one formula has a second, fast form for numbers: bank.hpp names it, and
+// tests compare the two):
 //
 //   Question q = ask("low bits", 64, {{"x", 64}}, [](auto x) {
 //     auto const f = Swizzle{3, 4, 3};
@@ -48,7 +48,7 @@ template <class Truth>
 /// values, below 2^bits each; Variable::value() gives the values.
 struct Question {
   std::string name{};
-  unsigned width = 64;  ///< of all its words: 32 or 64
+  unsigned width = 64;  ///< width of all its words: 32 or 64
   std::vector<Variable> variables{};
   std::function<Implication<bool>(std::span<std::uint64_t const>)> on_numbers{};
   std::function<Implication<Formula>(std::span<Term const>)> on_terms{};
@@ -116,12 +116,13 @@ template <std::size_t N, class Statement>
 
 /// Limits of one solver query. A limit that is reached gives Unknown with its name, never a wait.
 struct Limits {
-  double seconds = 30;       ///< of CPU time, of each thread that works on a query
-  unsigned megabytes = 900;  ///< of this query alone: see smt.cpp
+  double seconds = 30;       ///< limit of CPU time, for each thread that works on a query
+  unsigned megabytes = 900;  ///< limit of memory for one query: see smt.cpp
   unsigned seed = 0;
-  unsigned threads = 1;     ///< that one decision over many questions may use
-  std::uint64_t steps = 0;  ///< by Z3's own count of its work (`rlimit`): equal on all machines; 0: no limit
-  std::stop_token stop{};   ///< cancellation: the query ends soon, as Unknown{"stopped"}
+  unsigned threads = 1;  ///< most threads for one decision over many questions
+  std::uint64_t steps =
+      0;                   ///< limit in Z3's own units of work (`rlimit`), equal on all machines; 0: no limit
+  std::stop_token stop{};  ///< cancellation: the query ends soon, as Unknown{"stopped"}
 };
 
 /// The same question with the conclusion "false": refuted iff something satisfies the hypothesis. A

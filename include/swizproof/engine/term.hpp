@@ -50,7 +50,7 @@ struct Node {
   friend bool operator==(Node const&, Node const&) = default;
 };
 
-/// How many of a, b, c are operands: none of a leaf, one of a negation or a resized word, three of an ite, else two.
+/// Number of operands among a, b, c: none of a leaf, one of a negation or a resized word, three of an ite, else two.
 [[nodiscard]] constexpr unsigned operand_count(Op op) {
   switch (op) {
     case Op::constant:
@@ -182,7 +182,7 @@ class Terms {
   std::vector<Unknown> unknowns_;
   /// The place of a node in `known_`, or the one that it would get.
   [[nodiscard]] std::size_t place_of(Node const& node) const;
-  /// The node that is equal, which is added if there is none.
+  /// Returns the equal node in the graph; adds it if it is new.
   [[nodiscard]] std::uint32_t kept(Node const& node);
   void grow();
   std::vector<std::uint32_t>

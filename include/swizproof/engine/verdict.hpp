@@ -20,12 +20,12 @@ struct Proved {};
 
 /// Values of the variables under which the claim fails; replayed on plain numbers.
 struct Refuted {
-  std::string question{};  ///< which of the claim's questions failed
+  std::string question{};  ///< the claim's question that failed
   std::vector<std::pair<std::string, std::uint64_t>> values{};
   bool simplest = false;  ///< the first among small values; else some model of a solver
 };
 
-/// Nobody knows: time-out, memory limit, no solver; in words.
+/// Undecided, with the reason: time-out, memory limit, no solver.
 struct Unknown {
   std::string reason{};
 };
@@ -39,7 +39,7 @@ struct Outcome : std::variant<Unknown, Proved, Refuted> {
   using variant::variant;
 };
 
-/// Which engine gave the answer. `search` tried small values and found a counterexample.
+/// Engine that gave the answer. `search` tried small values and found a counterexample.
 enum class Engine : std::uint8_t { exhaustive, linear, search, smt };
 
 [[nodiscard]] constexpr std::string_view name(Engine engine) {

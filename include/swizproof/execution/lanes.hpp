@@ -13,8 +13,7 @@ namespace swizproof::execution {
 struct Lanes {
   enum class State : std::uint8_t { split, varying, stuck };
   State state = State::split;
-  std::uint32_t why =
-      0;  ///< of a value that varies: the node that it comes from; of one that is stuck: Warp::request
+  std::uint32_t why = 0;  ///< node that a varying value comes from; Warp::request for one that is stuck
   std::array<std::uint64_t, 32> lane{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> terms{};  ///< atom, coefficient; by atom
 
@@ -38,8 +37,8 @@ struct Request {
   enum class Kind : std::uint8_t { none, residue, value, truth };
   Kind kind = Kind::none;
   std::uint32_t atom = 0;
-  unsigned bits = 0;     ///< of a residue: how many low bits
-  std::string reason{};  ///< in words, for a verdict
+  unsigned bits = 0;     ///< number of low bits of a residue
+  std::string reason{};  ///< reason in words, for a verdict
 };
 
 /// An assumption about an atom: its value, or its value modulo 2^bits.

@@ -28,12 +28,12 @@ struct Leaf {
     special,  ///< `extra` is the Special, or from `first_uniform_special` on another register that all threads of a block share
     symbol,   ///< the address of a variable: `extra` is its index
     param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
-    load,     ///< from memory that all threads share; args: the address
+    load,     ///< value in memory that all threads share; args: the address
     opaque,   ///< a function of its args that is not modelled; `extra` is its name
     varying,  ///< any value in any lane; it comes from its args and, if `offset` is 1, from memory; `extra` is its name
     voted,  ///< args: mask, what is voted on. Any value, the same in all lanes if the mask is full; `extra` is its name
     shuffle,  ///< args: value, lane, bounds, and which lanes execute it, exactly if `offset`; `extra` is the mode
-    counter,   ///< how often the loop's body has run to its end
+    counter,   ///< number of complete iterations of the loop's body
     phi,       ///< a register at a loop's header: see Phi
     exit,      ///< args: a term of loop `left`, in the iteration in which the thread leaves it
     undefined  ///< register `extra`, which nothing has written; with args: a part of them that all lanes share
@@ -68,17 +68,17 @@ struct ExecutedAccess {
   std::uint32_t address = 0;  ///< node: base + offset
   std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
   std::int32_t loop = -1;
-  bool reached = false;    ///< whether its block is reached at all
+  bool reached = false;    ///< its block is reached
   std::uint32_t size = 0;  ///< node: bytes of a bulk copy, or 0
-  bool exact = true;       ///< whether `guard` is exactly the lanes that execute it, if loops end
-  bool apart = false;      ///< whether they may execute it one after another (Flow::apart)
+  bool exact = true;       ///< `guard` is exactly the lanes that execute it, if loops end
+  bool apart = false;      ///< lanes may execute it one after another (Flow::apart)
 };
 
 /// A function's values.
 struct Execution {
   Terms terms{};
-  std::vector<Leaf> leaves{};          ///< by the number of the variable
-  std::vector<std::int32_t> phi_of{};  ///< of each leaf, an index of `phis`, or -1
+  std::vector<Leaf> leaves{};          ///< leaves by the number of the variable
+  std::vector<std::int32_t> phi_of{};  ///< index of each leaf in `phis`, or -1
   std::vector<Phi> phis{};
   std::vector<std::uint32_t> counters{};  ///< node of each loop's counter, 64 bits
   /// For each loop, the truth with which an iteration takes each exit.
@@ -89,16 +89,16 @@ struct Execution {
   std::vector<ExecutedAccess> accesses{};
   std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
   std::vector<std::uint32_t>
-      lines{};            ///< by node: of the instruction that makes it first; later nodes have none
-  std::string refused{};  ///< why nothing was executed; empty where it was
-  /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
+      lines{};            ///< line of the instruction that makes a node first, by node; later nodes have none
+  std::string refused{};  ///< reason if nothing was executed; else empty
+  /// Set by the warps: a value comes from a shuffle whose source lane is assumed, but not known, to execute it.
   bool assumes_sources = false;
-  std::uint64_t induction_steps = 0;  ///< of all warps so far
-  /// Nodes of Special::warp_x, .. of the dimensions of which a warp has a part, if a Warp stands for all; else 0.
+  std::uint64_t induction_steps = 0;  ///< sum over all warps so far
+  /// Nodes of Special::warp_x, .. for the dimensions that are divided among warps, if one Warp represents all; else 0.
   std::array<std::uint32_t, 3> warp_numbers{};
   bool wants_conditions = false;  ///< set before execute(): `conditions` are filled
   std::vector<std::uint32_t>
-      conditions{};  ///< by block: the truth that its branch tests, before it is negated
+      conditions{};  ///< truth that a block's branch tests, before it is negated, by block
 
   [[nodiscard]] Node const& node(std::uint32_t id) const { return terms.nodes()[id]; }
   /// The leaf that a node is; null for an operation.

@@ -13,7 +13,7 @@ namespace swizproof {
 /// A warp that takes the most.
 struct KernelWorst {
   unsigned warp = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< of what was tried: `low 3 bits of ..`
+  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< enumerated unknowns: `low 3 bits of ..`
   /// Addresses of variables in shared memory in that execution, by name: those that the cost may depend on, because the address or
   /// the guard takes them other than as one summand.
   std::vector<std::pair<std::string, std::uint64_t>> bases{};

@@ -35,7 +35,7 @@ struct FlowNode {
   // Indices of a sum, and the first and the last value of each where it is given, which may depend on the indices around it.
   std::vector<std::size_t> indices{};
   std::vector<std::optional<std::pair<Expression, Expression>>> ranges{};
-  std::optional<Expression> condition{};  ///< of the terms that are added
+  std::optional<Expression> condition{};  ///< condition of the terms that are added
 };
 
 /// `C[m][n] = alpha*sum(k) A[m][k]*B[k][n] + beta*C[m][n] for m in 0..99`: of each value of the indices that are not summed, one element.
@@ -44,7 +44,7 @@ struct FlowExpectation {
   std::vector<FlowIndex> indices{};
   FlowReference target{};
   std::vector<FlowNode> nodes{};          ///< operands before operations, the result last
-  std::optional<Expression> condition{};  ///< of the elements that it is about
+  std::optional<Expression> condition{};  ///< condition of the elements that it is about
 };
 
 }  // namespace swizproof

@@ -65,21 +65,23 @@ struct FlowPlace {
 /// The bits of a number in a floating-point type; nothing where it has no such number.
 [[nodiscard]] std::optional<std::uint64_t> flow_bits(double value, std::string_view type);
 
-/// Which missing fences between the generic and the async proxy are faults.
+/// Missing fences between the generic and the async proxy that are faults.
 enum class FlowProxy : std::uint8_t {
   strict,  ///< each fence that the PTX ISA requires
   write,   ///< behind what threads store, and neither behind what they read nor behind mbarrier.init
   off
 };
 
-/// A launch of which blocks are executed.
+/// A launch; its blocks are executed.
 struct FlowLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
-  std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory
-  std::map<std::string, FlowParam> params{};     ///< by key, as flow_place() reads it; `#0` is the first
-  std::map<std::string, FlowArray> variables{};  ///< of constant and global memory, by name: arrays of data
+  std::uint64_t shared_bytes = 0;                      ///< size of dynamic shared memory
+  std::map<std::string, FlowParam>
+      params{};  ///< parameters by key, as flow_place() reads it; `#0` is the first
+  std::map<std::string, FlowArray>
+      variables{};  ///< variables of constant and global memory by name: arrays of data
   bool every_element =
       false;  ///< without expectations: the terms of all elements that are written, not of the first alone
   /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.
@@ -94,8 +96,8 @@ struct FlowLaunch {
 struct FlowLine {
   std::uint32_t ptx_line = 0;
   std::string op{};
-  SourceLine source{};          ///< of the file, where the PTX has lines
-  std::uint32_t execution = 0;  ///< of a fault: which execution by its warp, from 1 on; 0 is not counted
+  SourceLine source{};          ///< line of the source, if the PTX has lines
+  std::uint32_t execution = 0;  ///< execution by its warp that has a fault, from 1; 0: not counted
 };
 
 /// An element that is not what is expected.
@@ -105,16 +107,16 @@ struct FlowWrong {
   std::size_t expected_terms = 0, found_terms = 0;
   std::vector<std::string> missing{};  ///< the first terms that are expected and not there
   std::vector<std::string> extra{};    ///< the first that are there and not expected
-  std::vector<FlowLine> lines{};       ///< that moved the first of these; the likeliest first
+  std::vector<FlowLine> lines{};       ///< lines that moved the first of these; the likeliest first
 };
 
 /// Kinds of faults.
 enum class FlowFaultKind : std::uint8_t {
-  race,                   ///< two accesses to a byte without order, one of them a write
-  same_value_race,        ///< two writes of one value without order
-  fence,                  ///< a proxy fence is missing
-  not_well_synchronised,  ///< who meets at a barrier depends on the order, or a barrier is not complete at the end
-  misuse,          ///< of a barrier, an mbarrier, a mask, or of an instruction that all of a warp executes
+  race,             ///< two accesses to a byte without order, one of them a write
+  same_value_race,  ///< two writes of one value without order
+  fence,            ///< a proxy fence is missing
+  not_well_synchronised,  ///< the lanes that meet at a barrier depend on the order, or a barrier is not complete at the end
+  misuse,  ///< wrong use of a barrier, an mbarrier, a mask, or of an instruction that all of a warp executes
   uninitialised,   ///< bytes of shared memory that no thread has written
   never_released,  ///< a warp waits for ever
   out_of_bounds,
@@ -133,21 +135,21 @@ struct FlowAccess {
 
 /// An access that refutes the kernel for every expectation.
 struct FlowFault {
-  std::string text{};  ///< in words
+  std::string text{};  ///< description
   std::array<std::uint32_t, 3> block{};
-  std::vector<FlowLine> lines{};  ///< of both accesses, the second one first, or of those that wait
+  std::vector<FlowLine> lines{};  ///< lines of both accesses, the second one first, or of those that wait
   FlowFaultKind kind = FlowFaultKind::race;
-  std::optional<FlowAccess> first{}, second{};  ///< in the order that was executed
+  std::optional<FlowAccess> first{}, second{};  ///< accesses in the executed order
   std::string rule{};                           ///< paragraph of the PTX ISA
-  std::string fix{};                            ///< which instruction would do, and where
+  std::string fix{};                            ///< instruction that would fix it, and its position
 };
 
 /// An element that is written or expected, computed of given data. Sums and products of integers are exact while they are below 2^53.
 struct FlowNumber {
   std::string array{};
   std::uint64_t element = 0;
-  bool changed = false;              ///< from what it held before
-  double found = 0;                  ///< what it holds after the launch
+  bool changed = false;              ///< the value before the launch was another one
+  double found = 0;                  ///< value after the launch
   std::optional<double> expected{};  ///< nothing where no expectation is about it
 };
 
@@ -156,24 +158,24 @@ enum class FlowVerdict : std::uint8_t { proved, refuted, unknown };
 /// Result for one kernel and launch.
 struct FlowReport {
   FlowVerdict verdict = FlowVerdict::unknown;
-  std::string reason{};          ///< of an unknown one
+  std::string reason{};          ///< reason of an unknown answer
   std::optional<FlowLine> at{};  ///< its instruction, where it is one
   std::size_t blocks = 0;        ///< executed
   std::uint64_t steps = 0;       ///< instructions of warps
-  std::uint64_t elements = 0;    ///< that are expected
+  std::uint64_t elements = 0;    ///< number of expected elements
   std::uint64_t right = 0, wrong = 0, missing = 0;
   std::uint64_t unexpected = 0;              ///< written, and not expected
   std::vector<std::string> missing_names{};  ///< the first of them
   std::vector<std::string> unexpected_names{};
   std::optional<FlowWrong> first{};
   std::optional<FlowFault> fault{};
-  std::vector<std::string> left_out{};  ///< what `for every order of the warps` does not cover
+  std::vector<std::string> left_out{};  ///< cases that `for every order of the warps` does not cover
   std::vector<std::string> assumed{};   ///< readings of the PTX ISA that the answer depends on
   std::vector<FlowLine> spare{};        ///< each of them can be removed alone
   std::vector<std::string>
       values{};  ///< without expectations: what reaches the first element of each array that is written
   std::vector<FlowNumber>
-      numbers{};  ///< of given data, block by block; the elements that are not written last
+      numbers{};  ///< results with given data, block by block; elements that are not written come last
 };
 
 /// Executes a kernel of a module. Throws InputError for parameters without a value, and expectations of other arrays. Checked by

@@ -17,23 +17,23 @@ struct FlowParameter {
   std::string key{};  ///< `0`, of a structure `0+8`
   std::uint64_t bytes = 0;
   FlowParameterKind kind = FlowParameterKind::number;
-  std::string type{};  ///< of the elements behind a pointer or a tensor map, or of the number
+  std::string type{};  ///< type of the elements behind a pointer or a tensor map, or of the number
   bool read = false, written = false;
-  unsigned dimensions = 0;  ///< of a tensor map
+  unsigned dimensions = 0;  ///< dimensions of a tensor map
   bool given = false;       ///< it has a value
   bool guessed = false;     ///< the value is one of many: the PTX does not say it
   bool zeros = false;       ///< an array whose numbers decide: all 0
-  std::string name{};       ///< of the array or of the number
-  std::string value{};      ///< that can stand behind `--param KEY=`; empty if none is proposed
+  std::string name{};       ///< name of the array or of the number
+  std::string value{};      ///< text for `--param KEY=`; empty if none is proposed
 };
 
 /// A launch that is proposed.
 struct FlowProposal {
-  std::vector<FlowParameter> parameters{};             ///< that the kernel reads
+  std::vector<FlowParameter> parameters{};             ///< parameters that the kernel reads
   std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all
-  std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory, where none is given
+  std::uint64_t shared_bytes = 0;                      ///< size of dynamic shared memory, if none is given
   bool fault = false;    ///< the launch has a fault: what lies behind it is not measured
-  std::string reason{};  ///< why the launch is not executed to its end
+  std::string reason{};  ///< reason if the launch is not executed to its end
 };
 
 /// Threads of a block, and where that is from; empty: the kernel has no other one.

@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// How shared memory is divided (H1): `count` banks of `bytes` bytes, both powers of two, neighbours in neighbouring banks.
+/// Division of shared memory (H1): `count` banks of `bytes` bytes, both powers of two, neighbours in neighbouring banks.
 /// There are no banks by default: each table states its own.
 struct Banks {
   unsigned count;
@@ -21,7 +21,7 @@ struct Banks {
     return a.count == b.count && a.bytes == b.bytes;
   }
 };
-inline constexpr unsigned most_banks = 64;  ///< that the cost model counts in
+inline constexpr unsigned most_banks = 64;  ///< most banks of the cost model
 /// Banks of every compute capability that is documented. [CUDA C++ Programming Guide 13.1, 20.4.3]
 inline constexpr Banks usual_banks{32, 4};
 
@@ -31,8 +31,8 @@ using LaneOrder = std::array<std::uint8_t, warp_lanes>;
 /// Partners l^1 and l^2 (H4), as a set of the bits that they differ in.
 inline constexpr unsigned partners_1_and_2 = 3;
 
-/// How the lanes of an instruction are served. What differs between architectures stands here, as data; the cost model that reads it
-/// is one (bank.hpp).
+/// Rules by which the lanes of an instruction are served. The differences between architectures are this data; one cost model
+/// (bank.hpp) reads it.
 struct Phase {
   unsigned lanes = 0;         ///< served together (H3, H6); 0: the architecture has no such instruction
   unsigned merged_lanes = 0;  ///< the same if equal addresses merge (H4); 0: they never do
@@ -124,10 +124,10 @@ struct Architecture {
   std::string_view name;
   PhaseTable const* phases;
   Support support;
-  std::string_view evidence;  ///< in words
+  std::string_view evidence;  ///< evidence in words
   Banks banks;
   Stated<std::uint64_t> most_shared_bytes;  ///< bytes of shared memory that a block may have
-  std::uint64_t patterns;                   ///< that were measured, and cost what the model says
+  std::uint64_t patterns;                   ///< number of measured patterns that cost what the model predicts
   Stated<unsigned> capability;              ///< compute capability: 90 for 9.0, or unknown_capability
   Stated<TmaLoads> tma;
   Stated<OperandUnit> operands;
@@ -209,7 +209,7 @@ inline constexpr Architecture const& sm_90 = architectures[0];
 /// Bytes of shared memory that a block of sm_90 may have. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
 inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes.value();
 
-/// How an architecture serves an instruction.
+/// Service of an instruction by an architecture.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase const& phase(Architecture const& arch, Instruction i) {
   return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];
 }

@@ -15,13 +15,13 @@ enum class Atomic : std::uint8_t {
 /// Wavefronts of a shared atomic that is one instruction: of 32 bits (`bytes` 4) .add, .min, .max, .inc, .and, .xor, .exch and .cas, of 64
 /// bits (8) .exch and .cas; .dec and .or of 32 bits are taken to be alike. Precondition: `bytes` is 4 or 8, of `counting` 4.
 ///
-/// As many as lanes ask the bank that is asked most. Lanes at one word count each, so 32 lanes that add to one counter take 32, like 32
-/// lanes at 32 words of a bank. 64 bits are served by half-warps: their numbers add up, an idle half costs nothing, and less than
-/// two is not possible. compare_and_swap takes twice as many. Whether a result is returned does not matter.
+/// The number is the most lanes at one bank. Lanes at one word count each, so 32 lanes that add to one counter take 32, like 32
+/// lanes at 32 words of a bank. 64 bits are served by half-warps: their numbers add up, an idle half costs nothing, and the
+/// minimum is two. compare_and_swap takes twice as many. Whether a result is returned does not matter.
 ///
-/// But `atomicAdd(&counter, 1)` without use of what it returns is counting: its lanes at one word are brought together, and it takes what a
-/// store takes. 32 lanes that count at one word take 1, those that add a number that the compiler does not know take 32. Where the result is
-/// taken, each lane by which the bank that is asked most has more lanes than words costs a sixteenth of a cycle more: 32 at one word take 2.94.
+/// But `atomicAdd(&counter, 1)` with an unused result is counting: lanes at one word are merged, and it costs as much as a
+/// store. 32 lanes that count at one word take 1; if the compiler does not know the number that they add, they take 32. If the result is
+/// used, the most accessed bank costs a sixteenth of a cycle for each lane more than it has words: 32 at one word take 2.94.
 /// [Measured on an H200 by the clock: campaign `atomics`, whose record tests/unit/records/evidence_test.cpp recomputes.]
 ///
 /// Not covered, and no cost model of the banks: what the multiprocessor does not have is a loop of compare-and-swap, whose time depends on

@@ -56,12 +56,12 @@ template <class W>
   return {w.number % banks.count};
 }
 
-/// How an instruction's lanes are served: `count` phases of `size` lanes each, in the order of `row`.
+/// Phases of an instruction's lanes: `count` phases of `size` lanes each, in the order of `row`.
 struct Phases {
   unsigned count;
   unsigned size;
   Banks banks = usual_banks;
-  Phase const* row = nullptr;  ///< of the architecture's table; none: lanes in their order, words (H2)
+  Phase const* row = nullptr;  ///< row of the architecture's table; none: lanes in their order, words (H2)
   /// The lane at a place of the order: the lanes of phase p are those from place p * size on.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lane(unsigned place) const {
     return in_order() ? place : row->order[place];

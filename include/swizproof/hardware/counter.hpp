@@ -1,4 +1,4 @@
-// H11: what the profiler counts as wavefronts of shared memory, beside the cost model (H5).
+// H11: the wavefronts of shared memory that the profiler counts, compared with the cost model (H5).
 //
 //   instruction, a warp of it                               the counter shows
 //   ld, st of 8 and 16 bytes a lane: see below
@@ -10,8 +10,8 @@
 //                                                           may be more than the cost model: what the counter merges is not what H4 merges
 //
 // Unit: wavefronts of one executed warp instruction. Counters: smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_* of
-// Nsight Compute and CUPTI. [found by measurement] Campaign `counters` on an H200: 2,352 patterns, of which 2,107 show the
-// law's number, 70 stores the sum of degrees, and 175 loads a number within the bounds. Checked by tests/unit/hardware/counter_test.cpp
+// Nsight Compute and CUPTI. [found by measurement] Campaign `counters` on an H200: of 2,352 patterns, 2,107 show the cost
+// model's number, 70 stores the sum of degrees, and 175 loads a number within the bounds. Checked by tests/unit/hardware/counter_test.cpp
 // and, with the record, by tests/unit/records/evidence_test.cpp.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace swizproof {
 
-/// Value of the counter for an access: the cost model's number, the sum of the phases' degrees, or what H11 gives bounds of alone.
+/// Value of the counter for an access: the cost model's number, the sum of the phases' degrees, or only the bounds of H11.
 enum class Counted : std::uint8_t { law, degrees, bounded };
 
 /// True if the counter may show more than the cost model's wavefronts of this instruction, at some addresses.

@@ -6,8 +6,8 @@
 //
 //   word j: lanes 2j, 2j + 8, 2j + 16, 2j + 24, 2j + 1, 2j + 9, 2j + 17, 2j + 25
 //
-// A word beside another one, or beside its own turned halves, is pairs of lanes of all four phases of 8 lanes at once; phases of
-// 16 and 32 lanes take more turns. Nothing depends on a single lane, so that every access of a kind takes the same time.
+// A word compared with another one, or with its own turned halves, compares pairs of lanes of all four phases of 8 lanes at once;
+// phases of 16 and 32 lanes take more turns. Nothing depends on a single lane, so every access of a kind takes the same time.
 #pragma once
 
 #include <swizproof/hardware/instruction.hpp>
@@ -117,7 +117,7 @@ template <unsigned Turn>
   return reinterpret_cast<Fields>(four);
 }
 
-/// -1 for each field that comes after the one beside it: in another word always, in its own where f ^ Turn < f.
+/// -1 for each field that comes after the field it is compared with: in another word always, in its own where f ^ Turn < f.
 template <unsigned Turn, bool OneWord>
 [[nodiscard, gnu::always_inline]] inline Fields later() {
   if constexpr (!OneWord) return ~Fields{};
@@ -136,8 +136,8 @@ template <unsigned Turn, unsigned... Pair, class F>
   (one(Constant<Pair>{}), ...);
 }
 
-/// Calls visit(v, w, turn, later): turned<turn>(word v) beside word w, where `later` holds, is every pair of lanes of a phase,
-/// each once, the earlier lane of one order of all lanes first.
+/// Calls visit(v, w, turn, later): the fields of turned<turn>(word v) and of word w where `later` holds are all pairs of lanes of a
+/// phase, each once; word v has the lane that is earlier in one order of all lanes.
 template <unsigned Lanes, class F>
 [[gnu::always_inline]] inline void each_pair(F const& visit) {
   constexpr std::make_integer_sequence<unsigned, 16> pairs{};
@@ -157,7 +157,7 @@ template <unsigned Lanes, class F>
   return __builtin_popcountll(taken) == warp_lanes;
 }
 
-/// How many lanes of its phase have a lane's slot: those of its own word and of earlier ones. In the last word they are all.
+/// Number of lanes of its phase that have a lane's slot: those of its own word and of earlier ones. In the last word they are all.
 template <unsigned Lanes>
 [[nodiscard, gnu::always_inline]] inline WarpFields met_by(WarpFields const& slot) {
   WarpFields met{};
@@ -167,7 +167,7 @@ template <unsigned Lanes>
   return met;
 }
 
-/// True if an earlier lane of its phase has a lane's unit, of which each `part` holds 16 bits.
+/// True for a lane if an earlier lane of its phase has the same unit; each `part` holds 16 bits of the units.
 template <unsigned Lanes, class... Warp>
 [[nodiscard, gnu::always_inline]] inline WarpFields repeated(Warp const&... part) {
   WarpFields found{};
@@ -211,7 +211,7 @@ template <unsigned Lanes, class W>
     return repeated<Lanes>(slot, low, part(16), part(32), part(48));
 }
 
-/// Slots that fit beside the lanes' own numbers.
+/// Number of slots that fit next to the lanes' own numbers.
 inline constexpr unsigned most_slots = 32;
 
 /// The degree of each phase of `Lanes` lanes: the most distinct units of 2^shift bytes in one slot, or, if not `merging`, the

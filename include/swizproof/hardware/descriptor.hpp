@@ -29,9 +29,9 @@ enum class OperandReader : std::uint8_t { wgmma, tcgen05 };
 
 /// A swizzle mode of an operand.
 struct OperandMode {
-  std::string_view name;  ///< as TmaModeName has it
-  std::string_view atom;  ///< as CUTLASS names it, behind K_ or MN_
-  Swizzle swizzle;        ///< of byte addresses
+  std::string_view name;  ///< name in TmaModeName
+  std::string_view atom;  ///< name of CUTLASS's atom, behind K_ or MN_
+  Swizzle swizzle;        ///< swizzle of byte addresses
   OperandAtom shape;
   int wgmma;    ///< its number in bits 63..62; -1: no mode of wgmma
   int tcgen05;  ///< its number in bits 63..61
@@ -69,8 +69,9 @@ inline constexpr DescriptorField start_field{"start", 0, 14};
 inline constexpr DescriptorField leading_field{"leading byte offset", 16, 14};
 inline constexpr DescriptorField stride_field{"stride byte offset", 32, 14};
 inline constexpr DescriptorField base_offset_field{"base offset", 49, 3};
-inline constexpr DescriptorField version_field{"version", 46, 3};      ///< of tcgen05: 1
-inline constexpr DescriptorField leading_is_field{"LBO mode", 52, 1};  ///< of tcgen05: 1, LBO is an address
+inline constexpr DescriptorField version_field{"version", 46, 3};  ///< only tcgen05: 1
+inline constexpr DescriptorField leading_is_field{"LBO mode", 52,
+                                                  1};  ///< only tcgen05: 1 if LBO is an address
 [[nodiscard]] constexpr DescriptorField mode_field(OperandReader reader) {
   return reader == OperandReader::wgmma ? DescriptorField{"swizzle mode", 62, 2}
                                         : DescriptorField{"swizzle mode", 61, 3};
@@ -92,7 +93,7 @@ struct MatrixDescriptor {
 
   [[nodiscard]] constexpr OperandMode const& operand_mode() const { return operand_modes[mode]; }
 
-  /// Which field cannot hold its number; empty if all can. Lengths are multiples of 16 below 2^18.
+  /// Field that cannot hold its number; empty if all can. Lengths are multiples of 16 below 2^18.
   [[nodiscard]] constexpr std::string_view defect() const {
     if ((start & ~0x3FFF0U) != 0) return start_field.name;
     if ((leading_byte_offset & ~0x3FFF0U) != 0) return leading_field.name;
@@ -117,7 +118,7 @@ struct DecodedDescriptor {
   std::uint64_t reserved = 0;  ///< bits that are not 0 and belong to no field
   bool leading_is_address =
       false;                      ///< bit 52 of tcgen05: LBO is no offset; what is read then is not modelled
-  bool version_is_wrong = false;  ///< of tcgen05, not 1
+  bool version_is_wrong = false;  ///< the version for tcgen05 is not 1
   bool mode_is_wrong = false;     ///< a number that no mode has
 };
 
@@ -157,7 +158,7 @@ template <class W>
   return {swizzled(mode.swizzle, d.base_offset, W(start + offset))};
 }
 
-/// Why an instruction reads no such elements in this order under a mode; empty if it does.
+/// Reason if an instruction reads no such elements in this order under a mode; empty if it does.
 /// [PTX ISA 9.1: 9.7.15.5.2, imm-trans is of .f16 and .bf16; 9.7.16.4.1.1, transposed operands; 9.7.16.2.1 for elements below 8 bits]
 [[nodiscard]] constexpr std::string_view why_not(OperandReader reader, OperandMode const& mode, Major major,
                                                  unsigned element_bits) {

@@ -40,7 +40,7 @@ enum class FragmentFormula : std::uint8_t {
   b_k32_b8,
   b_k32_b4,
   b_k64_b4,
-  b_run_1,  ///< of sparse mma and of single bits: 1, 2, 4, .. elements along k in a register, four lanes beside each other
+  b_run_1,  ///< for sparse mma and single bits: 1, 2, 4, .. elements along k in a register, four adjacent lanes
   b_run_2,
   b_run_4,
   b_run_8,
@@ -53,11 +53,11 @@ enum class FragmentFormula : std::uint8_t {
   e_all,        ///< a row each, for half of k, all lanes
   d_m8,
   d_m16,
-  d_m64,  ///< of wgmma
+  d_m64,  ///< accumulator of wgmma
   matrices,
   matrices_trans,
-  matrices_m16n16,  ///< of bytes, ldmatrix with .trans
-  matrices_m16n8,   ///< of bytes, stmatrix with .trans
+  matrices_m16n16,  ///< matrices of bytes, ldmatrix with .trans
+  matrices_m16n8,   ///< matrices of bytes, stmatrix with .trans
   copied,           ///< tcgen05.cp: lanes of Tensor Memory are rows of shared memory
   copied_4,         ///< the same of every 32nd lane
   copied_02_13,     ///< rows 0 to 63, those of warps 0 and 1 again in warps 2 and 3
@@ -91,7 +91,7 @@ enum class FragmentFormula : std::uint8_t {
   return static_cast<FragmentFormula>(formula);
 }
 
-/// Which operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
+/// Operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
 /// The metadata E of a sparse product say which of its elements are not zero.
 enum class Operand : std::uint8_t { a, b, d, scale_a, scale_b, e };
 
@@ -101,7 +101,7 @@ struct Fragment {
   FragmentFormula formula = FragmentFormula::d_m16;
   unsigned threads = warp_lanes;  ///< 32, or the 128 of a warpgroup
   unsigned values = 4;            ///< elements of each thread
-  unsigned bits = 32;             ///< of an element: 1, 2, 4, 8, 16, 32 or 64
+  unsigned bits = 32;             ///< size of an element: 1, 2, 4, 8, 16, 32 or 64
   unsigned rows = 16;
   unsigned columns = 8;
 
@@ -109,7 +109,7 @@ struct Fragment {
     return a.formula == b.formula && a.threads == b.threads && a.values == b.values && a.bits == b.bits &&
            a.rows == b.rows && a.columns == b.columns;
   }
-  /// Bits of what PTX calls a register here: 64 for f64, else 32.
+  /// Bits of a register of this fragment in PTX: 64 for f64, else 32.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned register_bits() const {
     return bits == 64 ? 64 : 32;
   }
@@ -119,7 +119,7 @@ struct Fragment {
   }
 };
 
-/// The row and the column of what cell i of a lane of Tensor Memory holds, after tcgen05.cp or of scale factors. See tensor_memory.hpp.
+/// The row and the column of the element in cell i of a lane of Tensor Memory, after tcgen05.cp or of scale factors. See tensor_memory.hpp.
 template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> tensor_memory_cell(Fragment const& f,
                                                                                     W const& lane,
@@ -281,10 +281,10 @@ template <class W>
 
 /// A shape of mma for elements of so many bits, and the formulas of its operands.
 struct MmaShape {
-  std::string_view shape;  ///< as PTX writes it
+  std::string_view shape;  ///< shape in PTX's words
   unsigned m, n, k;
-  unsigned bits;           ///< of an element of A and B
-  std::string_view types;  ///< of A and B
+  unsigned bits;           ///< size of an element of A and B
+  std::string_view types;  ///< types of A and B
   FragmentFormula a, b, d;
   std::string_view needs;  ///< the first architecture that has it
 

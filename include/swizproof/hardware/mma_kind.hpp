@@ -19,8 +19,8 @@ namespace swizproof {
 /// A kind of mma.sync that sm_120 has.
 struct MmaKind {
   std::string_view name;   ///< behind .kind::
-  std::string_view shape;  ///< of every product of this kind
-  std::string_view types;  ///< of A and of B, which may differ
+  std::string_view shape;  ///< shape of every product of this kind
+  std::string_view types;  ///< types of A and of B, which may differ
   unsigned container;      ///< bits of an element in a register
   std::string_view
       scales;        ///< `2X:ue8m0`: sizes of the scale vectors and their types; empty without .block_scale

@@ -27,11 +27,11 @@ namespace swizproof {
 
 /// A shape of mma.sp, or of wgmma with .sp where m is 64 and n any, for elements of so many bits.
 struct SparseShape {
-  std::string_view shape;  ///< as PTX writes it; of wgmma `k32`
+  std::string_view shape;  ///< shape in PTX's words; of wgmma `k32`
   unsigned m, n, k;
-  unsigned bits;           ///< of an element of A and B
-  std::string_view types;  ///< of A and B
-  FragmentFormula a, e;    ///< of the elements that are not zero, and of their metadata
+  unsigned bits;           ///< size of an element of A and B
+  std::string_view types;  ///< types of A and B
+  FragmentFormula a, e;    ///< formulas of the elements that are not zero, and of their metadata
   std::string_view needs;
   std::string_view selectors;  ///< values of the sparsity selector
 

@@ -38,7 +38,7 @@ enum class TensorMemoryShape : std::uint8_t { s32x32b, s16x64b, s16x128b, s16x25
 
 /// A shape with .num = .x1: registers of a thread, lanes and columns of 32 bits, and the largest .num.
 struct TensorMemoryForm {
-  std::string_view name;  ///< as PTX writes it
+  std::string_view name;  ///< name in PTX
   TensorMemoryShape shape;
   unsigned registers, lanes, columns, most;
 };

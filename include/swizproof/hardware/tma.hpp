@@ -83,7 +83,7 @@ inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,     
 /// A swizzle mode as the command line names it, the ones that came with compute capability 10.0 included.
 struct TmaModeName {
   std::string_view name;
-  Swizzle swizzle;      ///< of byte addresses; of 128B_ATOM_32B_FLIP_8B see below
+  Swizzle swizzle;      ///< swizzle of byte addresses; for 128B_ATOM_32B_FLIP_8B see below
   std::uint32_t width;  ///< bytes of the widest line of a box; 0: only the number of elements is bounded
   bool flips = false;   ///< no Swizzle: `x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)`
 };
@@ -98,7 +98,7 @@ inline constexpr TmaModeName tma_mode_names[] = {
     {"128B_ATOM_32B_FLIP_8B", {}, 128, true},
 };
 
-inline constexpr std::uint32_t tma_most_elements = 256;  ///< of a box along one dimension
+inline constexpr std::uint32_t tma_most_elements = 256;  ///< most elements of a box along one dimension
 inline constexpr std::size_t tma_most_dimensions = 5;
 inline constexpr std::uint32_t tma_line_unit = 16;  ///< bytes that divide a line of a box
 inline constexpr std::uint32_t tma_tensor_unit =
@@ -113,7 +113,7 @@ inline constexpr std::uint32_t tma_destination = 128;  ///< bytes that divide a 
 /// that elements of a type ask for.
 struct TmaDataType {
   std::string_view name;  ///< behind CU_TENSOR_MAP_DATA_TYPE_
-  unsigned number;        ///< of CUtensorMapDataType
+  unsigned number;        ///< number in CUtensorMapDataType
   unsigned bits;
   bool keeps_bits = true;
 };

@@ -17,9 +17,9 @@ namespace swizproof {
 /// A packed type of a tensor map.
 struct TmaPackedType {
   std::string_view name;  ///< behind CU_TENSOR_MAP_DATA_TYPE_
-  unsigned number;        ///< of CUtensorMapDataType
+  unsigned number;        ///< number in CUtensorMapDataType
   unsigned bits;
-  std::uint32_t shared_bytes;  ///< that 16 elements take in shared memory
+  std::uint32_t shared_bytes;  ///< bytes of 16 elements in shared memory
   std::uint64_t line;          ///< elements that a line must have; 0: no such rule
   std::string_view modes;      ///< swizzle modes that it loads with, between spaces; empty: all
 };

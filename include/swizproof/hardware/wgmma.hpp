@@ -25,7 +25,7 @@ namespace swizproof {
 /// Swizzle modes of a wgmma descriptor, with the numbers of the bit field.
 enum class WgmmaMode : std::uint8_t { none = 0, b128 = 1, b64 = 2, b32 = 3 };
 
-/// Which index of an operand is contiguous in memory.
+/// Index of an operand that is contiguous in memory.
 enum class Major : std::uint8_t { k, mn };
 
 /// The mode's function of byte addresses. `swizzle_of(WgmmaMode::b64) == Swizzle{2, 4, 3}`
@@ -96,7 +96,7 @@ template <class W, class N>
 /// Parameters of a swizzle mode in the formulas above.
 struct OperandAtom {
   std::uint32_t row_bytes;    ///< 16W
-  std::uint32_t k_lines = 8;  ///< of an MN-major atom along k
+  std::uint32_t k_lines = 8;  ///< lines of an MN-major atom along k
   bool swizzled = true;       ///< false: mode none, where LBO and SBO have other parts
 };
 

@@ -39,15 +39,15 @@ struct LineAllowance {
 
 /// Options of one decision.
 struct KernelOptions {
-  std::string file{};  ///< of PTX, for `allow` where there is no -lineinfo
+  std::string file{};  ///< file of PTX, for `allow` without -lineinfo
   Architecture const* arch = &sm_90;
   std::optional<std::array<std::uint32_t, 3>> block{};
-  std::map<std::string, ParameterValue> params{};  ///< by name; `#0` is the first
-  std::optional<std::uint64_t> shared_bytes{};     ///< of dynamic shared memory
+  std::map<std::string, ParameterValue> params{};  ///< parameters by name; `#0` is the first
+  std::optional<std::uint64_t> shared_bytes{};     ///< size of dynamic shared memory
   std::optional<unsigned> at_most{};               ///< wavefronts that are allowed; else the ideal ones and
-  unsigned excess = 0;                             ///< so many more
+  unsigned excess = 0;                             ///< allowed wavefronts above the ideal
   std::vector<LineAllowance> allow{};              ///< go before both
-  std::uint64_t steps = 16'000'000;                ///< of evaluation, for one kernel
+  std::uint64_t steps = 16'000'000;                ///< limit of evaluation steps for one kernel
   bool fixes = false;                              ///< search them
   bool lanes = false;                              ///< fill KernelAccess::lanes
   bool races = false;                              ///< fill KernelReport::races
@@ -58,7 +58,7 @@ struct KernelOptions {
 
 /// One verdict.
 enum class KernelVerdict : std::uint8_t {
-  proved,   ///< at most the wavefronts that are allowed, in every execution
+  proved,   ///< the access takes at most the allowed wavefronts, in every execution
   refuted,  ///< more, and a warp that takes them is known; or misaligned or out of bounds
   data,  ///< the lanes' addresses, or which lanes take part, depend on loaded data: `wavefronts` still bounds the cost
   unknown
@@ -71,7 +71,7 @@ struct KernelLanes {
   std::uint32_t must = 0;  ///< those that surely do
   bool together = false;   ///< all of the other lanes of `may` take part, or none
   bool sure = false;       ///< an execution has these addresses, if the lanes of `must` are all of them
-  unsigned zeros = 32;     ///< at most 32
+  unsigned zeros = 32;     ///< number of low zero bits, at most 32
   /// Each of these multiples may be it: the start of an array, or a parameter, is a part of it, and the other parts are multiples of
   /// as many bytes.
   bool free = false;
@@ -93,7 +93,7 @@ struct KernelFunction {
 
 /// Accesses of one group are executed by the same lanes in the same iterations, and their addresses are as far apart as the offsets.
 struct KernelPlace {
-  std::uint32_t group = 0;  ///< of one report
+  std::uint32_t group = 0;  ///< index of a group in one report
   std::uint32_t offset = 0;
 };
 
@@ -102,40 +102,42 @@ struct KernelAccess {
   std::string op{};
   std::optional<Instruction> instruction{};
   bool atomic = false;         ///< `instruction` has its bytes alone
-  std::uint32_t ptx_line = 0;  ///< of SASS the line of the dump
+  std::uint32_t ptx_line = 0;  ///< line of the PTX, or of the dump of SASS
   bool sass = false;
-  std::uint32_t pc = 0;                ///< of SASS: bytes from the start of the kernel
+  std::uint32_t pc = 0;                ///< SASS: bytes from the start of the kernel
   std::vector<std::uint32_t> calls{};  ///< PTX lines of the calls that lead to it, from the kernel's own on
-  std::string file{};                  ///< of the source; empty without -lineinfo
+  std::string file{};                  ///< file of the source; empty without -lineinfo
   std::uint32_t line = 0;
   std::vector<SourceLine> inlined_at{};  ///< lines that the compiler inlined it for, the kernel's own last
   KernelVerdict verdict = KernelVerdict::unknown;
-  std::optional<unsigned> wavefronts{};  ///< at most
-  bool reached = false;                  ///< whether an execution takes as many
+  std::optional<unsigned> wavefronts{};  ///< upper bound
+  bool reached = false;                  ///< an execution takes as many
   unsigned seen =
       0;  ///< wavefronts of a known execution, if they are more than allowed and fewer than the most; else 0
   bool executed = true;  ///< false: no lane of any warp executes it
   unsigned ideal = 0;
   unsigned allowed = 0;   ///< wavefronts
-  std::string address{};  ///< as an expression
+  std::string address{};  ///< expression of the address
   std::string layout{};   ///< bytes of the lanes from the array's start, as CuTe writes a layout
   std::string reason{};
   std::optional<KernelWorst> worst{};
   std::optional<bool> aligned{}, in_bounds{};
   std::string
-      bounds_reason{};  ///< why `in_bounds` is not known, if an execution exists and the addresses have a cost model
-  std::optional<KernelFunction> function{};  ///< if the bound differs with the low bits of one parameter
-  /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known.
+      bounds_reason{};  ///< reason if `in_bounds` is not known, although an execution exists and the addresses have a cost model
+  std::optional<KernelFunction>
+      function{};  ///< function of the low bits of one parameter, if the bound differs with them
+  /// Every way in which a warp can execute it, with KernelOptions::lanes; nothing if they are not all known.
   std::optional<std::vector<KernelLanes>> lanes{};
-  std::string lanes_reason{};  ///< why `lanes` are not all known; empty if `reason` has it
+  std::string lanes_reason{};  ///< reason if `lanes` are not all known; empty if `reason` has it
   std::optional<KernelPlace>
-      place{};  ///< with KernelOptions::lanes, if the addresses are known but for a part that all lanes share
+      place{};  ///< addresses with KernelOptions::lanes, if all but a part that the lanes share is known
   unsigned loop_depth =
       0;  ///< loops of the kernel around it: one instruction in a loop may be several of SASS
-  std::optional<std::uint64_t> executions{};  ///< by all warps of a block, if each launch has as many
+  std::optional<std::uint64_t>
+      executions{};  ///< number for all warps of a block, if it is the same in each launch
   /// The same where each warp takes part, and a loop of an unknown number of iterations has one.
   std::uint64_t about_executions = 1;
-  unsigned open_loops = 0;  ///< of the loops around it those whose iterations are not known
+  unsigned open_loops = 0;  ///< number of loops around it whose iterations are not known
   bool on_bases =
       false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
 };
@@ -144,15 +146,15 @@ struct KernelAccess {
 /// addresses are offsets from the array's start.
 struct KernelFix {
   std::string array{};           ///< a variable in shared memory
-  std::string start{};           ///< as an address shows it: `staged`, or `memory + 1023 & 0xfffffc00`
+  std::string start{};           ///< start, as an address shows it: `staged`, or `memory + 1023 & 0xfffffc00`
   std::vector<Fix> fixes{};      ///< one of the whole array, or of its parts if that saves more
-  std::uint64_t executions = 0;  ///< of warps, that were searched
+  std::uint64_t executions = 0;  ///< number of searched executions of warps
   std::size_t accesses = 0;      ///< instructions that access the variable
   std::vector<std::uint32_t>
       left_out{};  ///< PTX lines of those whose addresses are not known, of atomics, and without a cost model
 };
 
-/// An array with an access that is refuted for its cost, of which no fix is named, and why.
+/// An array without a fix although an access to it is refuted for its cost, and the reason.
 struct KernelUnfixed {
   std::string array{};
   std::string reason{};
@@ -163,10 +165,10 @@ struct KernelUnfixed {
 struct KernelVector {
   std::string array{};
   Instruction instruction{};               ///< the vector
-  std::vector<std::uint32_t> ptx_lines{};  ///< of the accesses that it replaces
-  SourceLine source{};                     ///< of the first of them; its file is empty without -lineinfo
-  unsigned before = 0;                     ///< wavefronts of a warp that takes most, in sum
-  unsigned after = 0;                      ///< of the vector
+  std::vector<std::uint32_t> ptx_lines{};  ///< lines of the accesses that it replaces
+  SourceLine source{};  ///< source of the first of them; its file is empty without -lineinfo
+  unsigned before = 0;  ///< wavefronts of a warp that takes most, in sum
+  unsigned after = 0;   ///< wavefronts of the vector
 };
 
 /// Result for one operand in shared memory that no lane accesses itself: a descriptor of wgmma or tcgen05, or an address of a
@@ -179,39 +181,40 @@ struct KernelOperand {
   std::string what{};  ///< `descriptor A`, `destination`, `mbarrier`
   std::uint32_t ptx_line = 0;
   bool sass = false;
-  std::vector<std::uint32_t> calls{};  ///< as of an access
+  std::vector<std::uint32_t> calls{};  ///< calls that lead to it, as of an access
   std::string file{};
   std::uint32_t line = 0;
   KernelVerdict verdict = KernelVerdict::unknown;
-  std::optional<MatrixDescriptor> descriptor{};  ///< with a start of 0, if all of its other bits are known
-  std::string start{};                           ///< address as an expression
+  std::optional<MatrixDescriptor>
+      descriptor{};                      ///< descriptor with a start of 0, if all of its other bits are known
+  std::string start{};                   ///< address as an expression
   unsigned needed = 0;                   ///< bytes that must divide the start of the pattern, or the address
   std::optional<unsigned> guaranteed{};  ///< bytes that do in every execution, at most `needed`
   bool executed = true;                  ///< false: no lane of any warp executes it
   std::string reason{};
   std::string array{};                  ///< the variable in shared memory that it is in
-  std::optional<std::uint64_t> base{};  ///< of the array, for which it is refuted
+  std::optional<std::uint64_t> base{};  ///< base of the array for which it is refuted
   std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< parameters of that execution
-  bool on_bases = false;                                        ///< as of an access
+  bool on_bases = false;  ///< the answer rests on the bases that a device gives, as of an access
 };
 
 /// Result for one kernel.
 struct KernelReport {
   std::string kernel{};
   std::string block{};    ///< `128,1,1`, or `32n,1,1`
-  std::string refused{};  ///< why none of its accesses was decided
+  std::string refused{};  ///< reason if none of its accesses was decided
   std::vector<KernelAccess> accesses{};
-  std::vector<KernelFix> fixes{};        ///< of arrays with an access that is refuted for its cost
+  std::vector<KernelFix> fixes{};        ///< fixes of arrays with an access that is refuted for its cost
   std::vector<KernelUnfixed> unfixed{};  ///< other arrays with such an access
-  std::vector<KernelVector> vectors{};   ///< in place of a fix of these accesses
+  std::vector<KernelVector> vectors{};   ///< vectors in place of a fix of these accesses
   std::vector<KernelOperand> operands{};
   /// Instructions of PTX on tensor maps in shared memory: ptxas makes loads and stores of them, in its own way.
   std::vector<KernelAccess> tensor_maps{};
-  bool sass = false;  ///< of SASS, not of PTX
+  bool sass = false;  ///< the code is SASS, not PTX
   std::vector<std::string>
-      assumed{};  ///< what its instructions are taken to mean: forms that were not measured, and shuffles of lanes that may be elsewhere
-  std::optional<KernelRaces> races{};  ///< with KernelOptions::races
-  std::string assumed_bases{};  ///< where shared arrays lie (H18), if an answer rests on it; else empty
+      assumed{};  ///< assumptions on its instructions: forms that were not measured, and shuffles of lanes that may be elsewhere
+  std::optional<KernelRaces> races{};  ///< races, with KernelOptions::races
+  std::string assumed_bases{};  ///< addresses of shared arrays (H18), if an answer rests on them; else empty
 };
 
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without

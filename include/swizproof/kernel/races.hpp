@@ -47,20 +47,21 @@ struct Race {
   RaceKind kind = RaceKind::read_write;
   RaceAccess first{}, second{};
   std::uint64_t byte = 0;      ///< address in shared memory
-  std::string array{};         ///< that has the byte; empty: none
-  std::uint64_t offset = 0;    ///< of the byte in the array
+  std::string array{};         ///< array with the byte; empty: none
+  std::uint64_t offset = 0;    ///< offset of the byte in the array
   std::uint32_t interval = 0;  ///< barriers that both threads have passed
   std::array<std::uint32_t, 3> block{1, 1, 1}, block_index{};
-  std::vector<std::pair<std::string, std::uint64_t>> params{};  ///< that the execution read
+  std::vector<std::pair<std::string, std::uint64_t>> params{};  ///< parameters that the execution read
 };
 
 /// Races of one kernel.
 struct KernelRaces {
   RaceVerdict verdict = RaceVerdict::unknown;
-  std::string reason{};                 ///< of an unknown one
-  std::vector<std::uint32_t> lines{};   ///< of the PTX, that the reason is about
-  std::vector<Race> races{};            ///< one for each pair of instructions, lost stores first
-  std::size_t accesses = 0, pairs = 0;  ///< to shared memory; pairs that a solver or a disjoint array decided
+  std::string reason{};                ///< reason of an unknown answer
+  std::vector<std::uint32_t> lines{};  ///< lines of the PTX that the reason is about
+  std::vector<Race> races{};           ///< one for each pair of instructions, lost stores first
+  std::size_t accesses = 0,
+              pairs = 0;  ///< accesses to shared memory; pairs that a solver or a disjoint array decided
   std::vector<std::string> assumed{};
 };
 

@@ -7,9 +7,9 @@
 //   right_inverse(A)        R with A(R(i)) = i
 //
 // An integer is static (`_8`) or dynamic (`8`), and an operation gives a static one where CuTe does,
-// because CuTe's results depend on it: it merges modes, and checks divisibility, only where the compiler
-// knows the numbers. So a composition of dynamic layouts may be another function than A o B; agrees()
-// tells. What CuTe's static assertions refuse is refused here with an AlgebraError.
+// because CuTe's results depend on it: it merges modes, and checks divisibility, only for static
+// numbers. So a composition of dynamic layouts may be another function than A o B; agrees()
+// compares them. Input that CuTe's static assertions refuse is refused here with an AlgebraError.
 //
 // tests/oracle/algebra_oracle.cpp compares every function with what CuTe's headers printed.
 #pragma once
@@ -39,7 +39,7 @@ struct Tiler {
   [[nodiscard]] bool is_tuple() const { return std::holds_alternative<std::vector<Tiler>>(value); }
 };
 
-/// As CuTe prints it.
+/// Text as CuTe prints it.
 [[nodiscard]] std::string to_string(Tiler const& tiler);
 /// The tree of integers that a tiler of integers is; nothing if it holds a layout or `_`.
 [[nodiscard]] std::optional<IntTuple> integers(Tiler const& tiler);
@@ -83,8 +83,8 @@ enum class Order : std::uint8_t { left, right };
 [[nodiscard]] Layout composition(Layout const& a, Layout const& b);
 /// Mode by mode; modes that the tiler does not name are dropped.
 [[nodiscard]] Layout composition(Layout const& a, Tiler const& tiler);
-/// An index i < b.size() with 0 <= b(i) < end at which `result` is not a(b(i)), or the first that only one of
-/// result and b has; nothing if there is none. At most 2^20 indices are tried: a larger layout's are spread
+/// An index i < b.size() with 0 <= b(i) < end at which `result` is not a(b(i)), or the first index that only one of
+/// result and b has; nothing if they agree. At most 2^20 indices are tried: a larger layout's are spread
 /// evenly.
 [[nodiscard]] std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout const& result,
                                                       std::uint64_t end = ~std::uint64_t{0});

@@ -14,7 +14,7 @@
 
 namespace swizproof {
 
-/// As CuTe prints it, from its stages: `Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)`. A flagged
+/// Text as CuTe prints it, from its stages: `Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)`. A flagged
 /// layout that starts at an offset, which CuTe cannot print, has it behind the flag: `... o _64 o ...`.
 [[nodiscard]] std::string to_string(Map const& map);
 /// The same; a bound pointer stands with its address: `Sw<3,4,3>_smem_ptr[16b](0x7f00) o ...`.
@@ -35,9 +35,9 @@ namespace swizproof {
 /// offset of 0 vanishes.
 [[nodiscard]] Mapping with_layout(Mapping map, Layout layout);
 
-/// The least index, if it is below 0, at which a layout of several modes is asked by what stands behind it:
-/// -3 for `(4,2):(1,8) o -3 o 8:1`. Nothing is said there of CuTe's result, which takes % and / of a negative
-/// integer, and such a text is refused. Checked by ComposedAlgebra.WhatIsPrintedIsReadBack.
+/// The least index below 0 that the stages to its right give a layout of several modes: -3 for
+/// `(4,2):(1,8) o -3 o 8:1`; nothing if all are at least 0. CuTe takes % and / of a negative integer there, so its result
+/// is not modelled, and such a text is refused. Checked by ComposedAlgebra.WhatIsPrintedIsReadBack.
 [[nodiscard]] std::optional<std::int64_t> index_below_zero(Map const& map);
 
 /// i -> a(b(i)) as CuTe composes: layouts, swizzles and composed layouts.
@@ -50,7 +50,7 @@ namespace swizproof {
 /// R with R(map(i)) = i.
 [[nodiscard]] Mapping left_inverse(Mapping const& map);
 
-/// In units of n elements (upcast), or n times finer. A flagged layout keeps its swizzle and changes its
+/// The layout in units of n elements (upcast), or n times finer. A flagged layout keeps its swizzle and changes its
 /// element; a swizzle that moves bits below the new unit has no such function, which a note says.
 [[nodiscard]] Mapping upcast(Mapping const& map, std::int64_t n);
 [[nodiscard]] Mapping downcast(Mapping const& map, std::int64_t n);

@@ -18,11 +18,11 @@ namespace swizproof {
 
 /// An integer, or a tuple of them, nested at will: `_8`, `(8,(_2,_4))`. Extents and strides.
 struct IntTuple {
-  std::int64_t value = 0;         ///< of a leaf
+  std::int64_t value = 0;         ///< value of a leaf
   bool is_static = false;         ///< printed as `_8` rather than `8`
   bool is_tuple = false;          ///< `(_8)` differs from `_8`
-  std::vector<IntTuple> modes{};  ///< of a tuple
-  std::vector<int> basis{};       ///< of a stride `5@1@0`: {0, 1}, the coordinate it runs along; else empty
+  std::vector<IntTuple> modes{};  ///< modes of a tuple
+  std::vector<int> basis{};  ///< basis of a stride `5@1@0`: {0, 1}, the coordinate it runs along; else empty
 
   IntTuple() = default;
   IntTuple(std::int64_t leaf, bool fixed = true) : value(leaf), is_static(fixed) {}  // NOLINT
@@ -47,7 +47,7 @@ struct IntTuple {
       for (std::int64_t const leaf : m.leaves()) all.push_back(leaf);
     return all;
   }
-  /// How many leaves there are.
+  /// Number of leaves.
   [[nodiscard]] std::size_t leaf_count() const {
     std::size_t count = is_tuple ? 0 : 1;
     for (IntTuple const& m : modes) count += m.leaf_count();
@@ -138,7 +138,7 @@ struct Layout {
   }
 };
 
-/// As CuTe prints it: `(_8,(2,_4))`, `5@1@0`.
+/// Text as CuTe prints it: `(_8,(2,_4))`, `5@1@0`.
 [[nodiscard]] inline std::string to_string(IntTuple const& t) {
   if (!t.is_tuple) {
     std::string leaf = (t.is_static ? "_" : "") + std::to_string(t.value);
@@ -150,7 +150,7 @@ struct Layout {
   return text + ")";
 }
 
-/// As CuTe prints it: `(_8,_64):(_64,_1)`.
+/// Text as CuTe prints it: `(_8,_64):(_64,_1)`.
 [[nodiscard]] inline std::string to_string(Layout const& l) {
   return to_string(l.shape) + ":" + to_string(l.stride);
 }

@@ -25,7 +25,7 @@ namespace swizproof {
 /// Hint where the size of an element is needed and not known.
 inline constexpr char const* element_hint = "give --element f16; in a file of obligations element = \"f16\"";
 
-/// As CuTe prints it: `Sw<3,4,3>`.
+/// Text as CuTe prints it: `Sw<3,4,3>`.
 [[nodiscard]] inline std::string to_string(Swizzle const& s) {
   return "Sw<" + std::to_string(s.bits) + "," + std::to_string(s.base) + "," + std::to_string(s.shift) + ">";
 }
@@ -34,12 +34,12 @@ inline constexpr char const* element_hint = "give --element f16; in a file of ob
 struct Displacement {
   std::int64_t elements = 0;
   bool is_static = true;
-  /// Not 0 for CuTe's MixedBits: the bits known only at run time. `M_128|(64&64)=192`: 64.
+  /// The bits known only at run time, for CuTe's MixedBits; else 0. `M_128|(64&64)=192`: 64.
   std::uint32_t dynamic_bits = 0;
   friend bool operator==(Displacement const&, Displacement const&) = default;
 };
 
-/// As CuTe prints it: `_0`, `72`, `M_128|(64&64)=192`.
+/// Text as CuTe prints it: `_0`, `72`, `M_128|(64&64)=192`.
 [[nodiscard]] inline std::string to_string(Displacement const& d) {
   if (d.dynamic_bits == 0) return (d.is_static ? "_" : "") + std::to_string(d.elements);
   auto const bits = static_cast<std::uint32_t>(d.elements);
@@ -75,7 +75,7 @@ struct LinearMap {
 /// The map whose image has in bit i the XOR of the bits of x in rows[i]; bits from rows.size() on stay.
 [[nodiscard]] LinearMap linear_map(std::span<std::uint64_t const> rows);
 
-/// As the command line takes it: `fn(x) = x ^ ((x >> 3) & 0x70)`.
+/// Text for the command line: `fn(x) = x ^ ((x >> 3) & 0x70)`.
 [[nodiscard]] std::string to_string(LinearMap const& map);
 
 /// One function of a composition.
@@ -86,7 +86,7 @@ struct Map {
   std::vector<Stage> on_elements{};             ///< index to element offset, applied last to first
   std::vector<Stage> on_bytes{};                ///< byte address to byte address, applied last to first
   std::optional<unsigned> element_bits{};       ///< nothing where neither the text nor --element says
-  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes: the only base that is meant
+  std::optional<std::uint64_t> base_address{};  ///< address of a bound pointer in bytes: then the only base
 
   /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
   [[nodiscard]] Layout const* domain() const {
@@ -100,10 +100,10 @@ struct Map {
 
 /// A map as a text or CuTe's algebra gives it (composed.hpp): the function, and what is to be said about it.
 struct Mapping : Map {
-  std::string text{};                    ///< as CuTe prints it
-  std::vector<std::string> notes{};      ///< what the user should know about this text
+  std::string text{};                    ///< text as CuTe prints it
+  std::vector<std::string> notes{};      ///< notes on this text for the user
   std::string element{};                 ///< the element type's name, where the text has it: "f16"
-  std::optional<DeclaredArray> array{};  ///< of a text that declares an array of C
+  std::optional<DeclaredArray> array{};  ///< array of C that the text declares
 };
 
 /// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.

@@ -12,8 +12,8 @@ namespace swizproof {
 /// A movement in words, as the command line and obligations have it; what is empty is not said.
 struct MovementWords {
   std::string from{}, into{};         ///< FRAGMENT, or INSTRUCTION: row = ..., col = ...
-  std::string operand{};              ///< of `from`, instead of the letter behind its colon
-  std::string element{};              ///< that results are converted to
+  std::string operand{};              ///< operand of `from`, instead of the letter behind its colon
+  std::string element{};              ///< type that results are converted to
   std::string contiguous{};           ///< m, n or k
   std::vector<unsigned> registers{};  ///< see MovementQuestion
   bool transposed = false;            ///< see MovementQuestion

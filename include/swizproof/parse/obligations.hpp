@@ -5,8 +5,8 @@
 //   layout = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)"
 //   access = ["ldmatrix.x4", "copy.row128"]
 //
-// The keys are those of the README's section on obligations. Each entry stands for itself: one that cannot be read says so
-// with its place, and the others are decided all the same.
+// docs/obligations.md lists the keys. Entries are independent: an entry that cannot be read reports its error and line, and the
+// others are decided all the same.
 #pragma once
 
 #include <swizproof/claim/obligation.hpp>

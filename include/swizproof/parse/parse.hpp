@@ -61,7 +61,7 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `0..63`, both ends included. Throws InputError.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text);
 
-/// Bytes of which a LAYOUT's text says that every base is a multiple: those of `alignas`. Nothing where it says none.
+/// Alignment of the bases in bytes that a LAYOUT's text declares with `alignas`. Nothing if it declares none.
 [[nodiscard]] inline std::optional<std::uint64_t> declared_alignment(Mapping const& map) {
   if (!map.array || !map.array->has_alignas) return std::nullopt;
   return map.array->alignment;
@@ -73,7 +73,7 @@ using BlockShape = std::array<std::uint32_t, 3>;
 /// Facts about an ACCESS from LAYOUT and the command.
 struct AccessOptions {
   std::optional<DeclaredArray>
-      array{};  ///< of a LAYOUT that declares one: `a[threadIdx.x][i]` is an access to it
+      array{};  ///< array that a LAYOUT declares: `a[threadIdx.x][i]` is an access to it
   std::optional<BlockShape> block{};  ///< --block; without one there is one warp, and a `for warp` has others
 };
 
@@ -97,8 +97,8 @@ struct AccessOptions {
 
 /// FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; as PTX writes the whole instruction, with
 /// the operand behind it, as CuTe names its atom, `SM80_16x8x16_F32F16F16F32_TN:b`, or prints it, `TiledMMA ... :b`.
-/// `element_bits` are those of what ldmatrix and stmatrix move (16 if it is empty), or of the converted results of D. Throws
-/// InputError, with the nearest name.
+/// `element_bits` is the size of the elements that ldmatrix and stmatrix move (16 if it is empty), or of the converted results of
+/// D. Throws InputError, with the nearest name.
 [[nodiscard]] NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits = {});
 
 /// FRAGMENT, or a TiledMMA as CuTe prints it with an operand behind it: of several atoms, or of one that is no known instruction.
@@ -116,7 +116,7 @@ struct AccessOptions {
 [[nodiscard]] TiledOperand parse_tiled_operand(std::string_view text,
                                                std::optional<unsigned> element_bits = {});
 
-/// A pasted TiledCopy, ThrCopy or Copy_Atom block. A Copy_Atom alone is its own tile, of one mode.
+/// A pasted TiledCopy, ThrCopy or Copy_Atom block. A single Copy_Atom is its own tile, of one mode.
 /// Throws InputError.
 [[nodiscard]] TiledCopy parse_tiled_copy(std::string_view text);
 
@@ -127,8 +127,8 @@ struct AccessOptions {
 /// True if the text begins as such a block does; then it is one, or is wrong.
 [[nodiscard]] bool looks_like_tiled_copy(std::string_view text);
 
-/// The 64 bits of a descriptor, `0x4000004000010000`: of `reader`, or of whom its version tells. Throws InputError with the
-/// name of the field that cannot be.
+/// The 64 bits of a descriptor, `0x4000004000010000`: for `reader`, or for the reader that its version field implies. Throws
+/// InputError with the name of an invalid field.
 [[nodiscard]] MatrixDescriptor parse_matrix_descriptor(std::string_view text,
                                                        std::optional<OperandReader> reader = {});
 

@@ -20,7 +20,7 @@ class Builder {
  public:
   Program program{};
   std::uint32_t line = 0;
-  std::string_view opcode{};  ///< name of what is not modelled
+  std::string_view opcode{};  ///< name of an instruction that is not modelled
 
   [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(program.steps.size()); }
   std::uint32_t temporary(unsigned width);

@@ -37,15 +37,16 @@ struct LoopsAround {
 /// The flow of a program. Blocks that are not reached have no order.
 struct Flow {
   std::vector<std::uint32_t> order{};  ///< reached blocks, each after its dominators (reverse postorder)
-  std::vector<std::int32_t> number{};  ///< of each block in `order`, or -1
+  std::vector<std::int32_t> number{};  ///< index of each block in `order`, or -1
   std::vector<std::int32_t> idom{};    ///< immediate dominator, or -1
   std::vector<std::int32_t> ipdom{};   ///< immediate postdominator; -1: the end, or no end is reached
   std::vector<std::vector<std::uint32_t>> before{};  ///< predecessors that are reached
   std::vector<std::int32_t> loop{};                  ///< innermost loop of each block, or -1
   std::vector<Loop> loops{};                         ///< outer loops before inner ones
-  /// True for a block that lanes may execute one after another: they come by several ways from a branch of which some way misses the
-  /// block, continue a loop from several places, or leave it in several iterations. So may they in what the block dominates, until
-  /// all ways meet. On an H200 such lanes were together in four of five compiled kernels. Checked by Flow.WaysThatMeetEarly.
+  /// True for a block that lanes may execute one after another: they reach it on several paths from a branch with another path that
+  /// misses the block, continue a loop from several blocks, or leave it in several iterations. The same holds for the blocks that it
+  /// dominates, until all paths meet. On an H200 such lanes were together in four of five compiled kernels. Checked by
+  /// Flow.WaysThatMeetEarly.
   std::vector<bool> apart{};
   bool reducible = true;
 
@@ -57,7 +58,7 @@ struct Flow {
   [[nodiscard]] bool within(std::uint32_t block, std::int32_t loop_index) const;
   /// A loop and those around it, the innermost first; none for -1: `for (std::int32_t const l : flow.around(loop))`.
   [[nodiscard]] LoopsAround around(std::int32_t loop_index) const { return {loops, loop_index}; }
-  /// True if a loop is another one or lies in it; not if there is none (-1).
+  /// True if the inner loop equals the outer one or lies in it; false if either is -1.
   [[nodiscard]] bool encloses(std::int32_t outer, std::int32_t inner) const;
 };
 

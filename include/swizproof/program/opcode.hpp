@@ -20,13 +20,13 @@ struct Type {
 
 /// `ld.shared::cta.v4.u32`: parts ld, shared::cta, v4, u32. Checked by Opcode.IsDecodedOnce.
 struct Opcode {
-  Opcode() = default;  ///< of a label: no parts
+  Opcode() = default;  ///< opcode of a label: no parts
   explicit Opcode(std::string_view all);
 
   std::string_view text{};
   std::string_view name{};  ///< the first part
   std::vector<std::string_view> parts{};
-  Type type{};                   ///< of the last part that is no vector
+  Type type{};                   ///< type in the last part that is no vector
   Space space = Space::generic;  ///< the first that a part names
   std::uint8_t lanes = 1;        ///< elements of a vector: .v2, .v4, .v8
   [[nodiscard]] bool has(std::string_view part) const;

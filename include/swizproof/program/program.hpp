@@ -41,7 +41,7 @@ enum class Action : std::uint8_t {
   opaque,  ///< a function of its sources that is not modelled: equal sources, equal results; `extra` is its name
   varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
   voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); 0: the lanes that execute it; `extra` is its name
-  load,   ///< from space `extra`, address a + b; c is its name
+  load,   ///< value in space `extra` at address a + b; c is its name
   special,  ///< special register `extra`; from first_uniform_special on another one, the same in a whole warp
   symbol,   ///< address of symbol `extra`
   shuffle,  ///< a from the lane that b and c name; `extra` is the mode
@@ -105,19 +105,19 @@ inline constexpr std::string_view a_round =
 
 /// A warp instruction that touches shared memory, or may.
 struct MemoryAccess {
-  std::string op{};                                     ///< as PTX writes it
+  std::string op{};                                     ///< operation in the words of PTX
   std::optional<swizproof::Instruction> instruction{};  ///< nothing: not modelled, and `reason` says why
   std::string reason{};
-  std::optional<Atomic> atomic{};  ///< of an atomic: `instruction` has its bytes alone
-  std::string_view at_most{};      ///< of an atomic: why its cost is a bound alone; empty: it is the cost
-  bool generic = false;            ///< by a generic address: of shared memory only if its symbol is
-  std::uint32_t bytes = 0;         ///< of each lane
+  std::optional<Atomic> atomic{};  ///< kind of an atomic: `instruction` has only its bytes
+  std::string_view at_most{};      ///< reason if the cost of an atomic is only a bound; empty: it is the cost
+  bool generic = false;            ///< a generic address: in shared memory only if its symbol is
+  std::uint32_t bytes = 0;         ///< bytes of each lane
   Source address{};
   std::uint64_t offset = 0;
   std::int32_t guard = -1;
   bool guard_negated = false;
   std::uint32_t line = 0;
-  std::uint32_t pc = 0;  ///< of SASS: bytes from the start of the kernel
+  std::uint32_t pc = 0;  ///< SASS: bytes from the start of the kernel
   std::int32_t location = -1;
   std::vector<std::uint32_t>
       calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
@@ -129,8 +129,8 @@ struct MemoryAccess {
 enum class OperandRole : std::uint8_t {
   descriptor_a,
   descriptor_b,
-  descriptor_source,  ///< of tcgen05.cp
-  destination,        ///< of a bulk copy
+  descriptor_source,  ///< source of tcgen05.cp
+  destination,        ///< destination of a bulk copy
   source,
   barrier  ///< the mbarrier that a bulk copy arrives at
 };
@@ -139,8 +139,8 @@ enum class OperandRole : std::uint8_t {
 struct SharedOperand {
   MemoryAccess at{};  ///< `address` is a descriptor of 64 bits or an address; `bytes` is not used
   OperandRole role = OperandRole::destination;
-  bool tcgen05 = false;          ///< of a descriptor: read by tcgen05, else by wgmma
-  bool tensor = false;           ///< of an address: a copy of a tensor
+  bool tcgen05 = false;          ///< descriptor that tcgen05 reads; else wgmma does
+  bool tensor = false;           ///< address in a copy of a tensor
   std::uint32_t unit = 0;        ///< bytes that divide the address, or the start of a descriptor
   std::optional<Source> size{};  ///< bytes of a bulk copy, 32 bits: a multiple of 16
   [[nodiscard]] bool is_descriptor() const { return role <= OperandRole::descriptor_source; }
@@ -154,9 +154,9 @@ struct Block {
   std::int32_t taken = -1, next = -1;
   std::uint32_t line = 0;
   bool copied =
-      false;  ///< by with_one_entry: lanes in it may run with others that are in the block it copies
+      false;  ///< made by with_one_entry: lanes in it may run with others that are in the block it copies
   bool goes_on =
-      false;  ///< with the branch of its one predecessor: they are one branch with several targets (brx.idx, BRX)
+      false;  ///< its branch and that of its one predecessor are one branch with several targets (brx.idx, BRX)
 };
 
 /// Steps [first, last) of an instruction of the function's body, in a block. Branches and ends have none: a block ends there.
@@ -169,23 +169,24 @@ struct LoweredInstruction {
 /// A function, lowered.
 struct Program {
   std::string name{};
-  std::string_view language = "PTX";   ///< or SASS: of which `line` is one, in messages
-  std::vector<std::uint8_t> widths{};  ///< of registers
+  std::string_view language = "PTX";  ///< language of the text that `line` refers to in messages: PTX or SASS
+  std::vector<std::uint8_t> widths{};  ///< widths of registers
   std::vector<Step> steps{};
   std::vector<Block> blocks{};  ///< the first is the entry
   std::vector<LoweredInstruction> instructions{};
   std::vector<MemoryAccess> accesses{};
   std::vector<SharedOperand> operands{};
   std::vector<Variable> symbols{};
-  std::vector<std::string> registers{};       ///< names of the first ones, for messages: `UR4`; PTX has none
-  std::vector<std::string> names{};           ///< of what is not modelled: `activemask.b32`, `%clock`
+  std::vector<std::string> registers{};  ///< names of the first ones, for messages: `UR4`; PTX has none
+  std::vector<std::string>
+      names{};  ///< operations and registers that are not modelled: `activemask.b32`, `%clock`
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;
   /// False if the kernel makes no generic address of shared memory: it has no cvta.shared and no mapa, or reads no window as SASS, and
   /// calls no code outside of it but vprintf, __assertfail, malloc and free.
   bool makes_generic = true;
-  std::string refused{};  ///< why it is not executed; empty where it is
+  std::string refused{};  ///< reason if it is not executed; else empty
 };
 
 }  // namespace swizproof::program

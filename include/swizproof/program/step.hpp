@@ -44,7 +44,7 @@ namespace swizproof::program {
 
 /// A thread of a launch.
 struct ThreadOfLaunch {
-  std::uint64_t thread = 0;  ///< in its block: tid.x + ntid.x * (tid.y + ntid.y * tid.z)
+  std::uint64_t thread = 0;  ///< thread in its block: tid.x + ntid.x * (tid.y + ntid.y * tid.z)
   unsigned lane = 0;
   std::array<std::uint32_t, 3> block{1, 1, 1}, grid{1, 1, 1}, number{};  ///< `number` is ctaid
 };

@@ -17,12 +17,12 @@ struct Variable {
   std::uint32_t align = 1;  ///< bytes
   std::uint64_t bytes = 0;
   bool extern_array = false;
-  bool array = false;  ///< of a parameter: a structure or an array
-  bool part = false;   ///< of SASS: a word of a structure, which has a name and no number
-  bool sized = false;  ///< of the shared memory of SASS: `bytes` is the end of its static part
+  bool array = false;                     ///< the parameter is a structure or an array
+  bool part = false;                      ///< word of a structure in SASS, which has a name and no number
+  bool sized = false;                     ///< shared memory of SASS: `bytes` is the end of its static part
   std::optional<std::uint64_t> placed{};  ///< address of a shared array of PTX, if it rests on H18
-  std::uint64_t first = 0;                ///< of the shared memory of SASS: bytes before the kernel's own
-  std::uint64_t padding = 0;  ///< of the same: bytes that may lie between static and dynamic memory
+  std::uint64_t first = 0;                ///< shared memory of SASS: bytes before the kernel's own
+  std::uint64_t padding = 0;  ///< shared memory of SASS: bytes that may lie between static and dynamic memory
 };
 
 }  // namespace swizproof::program

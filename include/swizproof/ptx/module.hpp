@@ -28,10 +28,10 @@ struct Operand {
   enum class Kind : std::uint8_t { reg, immediate, symbol, special, address, vector, other };
   Kind kind = Kind::other;
   bool negated = false;          ///< !%p
-  std::uint32_t reg = 0;         ///< of a register: its number in the function
-  std::uint64_t value = 0;       ///< of an immediate, and the offset of a symbol or an address
-  std::string_view text{};       ///< of a symbol, a special register, a label
-  std::vector<Operand> parts{};  ///< of a vector, a group (..) or an address; of `a|b`: b
+  std::uint32_t reg = 0;         ///< number of a register in the function
+  std::uint64_t value = 0;       ///< value of an immediate, or offset of a symbol or an address
+  std::string_view text{};       ///< name of a symbol, a special register or a label
+  std::vector<Operand> parts{};  ///< parts of a vector, a group (..) or an address; of `a|b`: b
 };
 
 /// One source position: `.loc`, with the place that the function was inlined at.
@@ -47,7 +47,7 @@ struct Instruction {
   std::vector<Operand> operands{};
   std::int32_t guard = -1;
   bool guard_negated = false;
-  std::uint32_t line = 0;      ///< of the PTX file, from 1
+  std::uint32_t line = 0;      ///< line of the PTX file, from 1
   std::int32_t location = -1;  ///< index of Module::locations
   std::uint32_t label = 0;     ///< 1 + index of Function::labels if this is a label, which is no instruction
   std::uint32_t call =
@@ -56,7 +56,7 @@ struct Instruction {
 
 /// A call that was inlined, or one that was not, with the reason.
 struct Call {
-  std::uint32_t line = 0;    ///< of the call, in the PTX file
+  std::uint32_t line = 0;    ///< line of the call in the PTX file
   std::uint32_t within = 0;  ///< 1 + index of the call whose function contains it; 0: the function's own
   std::string refused{};     ///< empty if it was inlined
 };
@@ -72,16 +72,17 @@ struct Function {
   std::string name{};
   bool entry = false;
   std::uint32_t line = 0;
-  std::vector<Variable> params{};     ///< of a device function: in space `reg` if it is a register
-  std::vector<Variable> returned{};   ///< likewise
-  std::vector<Variable> variables{};  ///< declared in its body
+  std::vector<Variable>
+      params{};  ///< parameters; those of a device function that are registers have space `reg`
+  std::vector<Variable> returned{};                   ///< likewise
+  std::vector<Variable> variables{};                  ///< declared in its body
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< 0: not given
   unsigned maxntid_dims = 0;
-  bool skipped = false;               ///< of an entry: its body was not read
+  bool skipped = false;               ///< the body of this entry was not read
   std::vector<Register> registers{};  ///< those of `returned` and `params` come first, in this order
   std::vector<std::string> labels{};
   std::vector<Instruction> body{};
-  std::vector<Call> calls{};                               ///< of what inlining made: see inline.hpp
+  std::vector<Call> calls{};                               ///< calls that inlining treated: see inline.hpp
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< names that inlining made
 };
 
@@ -92,7 +93,7 @@ struct Module {
   std::vector<Variable> variables{};
   std::vector<Function> functions{};
   std::vector<std::string> declared{};  ///< names of functions without a body
-  std::vector<std::string> files{};     ///< by the number of `.file`; empty where there is none
+  std::vector<std::string> files{};     ///< names by the number of `.file`; empty for an unused number
   std::vector<Location> locations{};
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
 };

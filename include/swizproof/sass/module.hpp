@@ -32,7 +32,7 @@ struct Operand {
     predicate,          ///< P0, PT
     uniform_predicate,  ///< UP0, UPT
     immediate,          ///< 0x10, -0x1
-    number,             ///< of a floating-point instruction: 0.5, +INF; `text` has it
+    number,             ///< number of a floating-point instruction: 0.5, +INF; `text` has it
     constant,           ///< c[0x0][0x210], c[0x3][R2+0x10]
     memory,             ///< [R2+UR4+0x100], desc[UR6][R2.64], gdesc[UR8]
     label,              ///< `(.L_x_1)
@@ -46,17 +46,17 @@ struct Operand {
   bool negated = false;                 ///< !P0
   bool wide = false;                    ///< R4.64: also the base of an address
   bool suffixed = false;                ///< a suffix that changes what is read: R4.H0_H0, R4.U32
-  std::uint8_t scale = 1;               ///< of an address: [R4.X8]
-  std::uint8_t bank = 0;                ///< of a constant
+  std::uint8_t scale = 1;               ///< scale in an address: [R4.X8]
+  std::uint8_t bank = 0;                ///< bank of a constant
   std::uint16_t reg = no_register;      ///< number of a register or predicate; of an address its R
-  std::uint16_t uniform = no_register;  ///< of an address its UR
-  std::uint64_t value = 0;              ///< of an immediate; of an address the offset in bytes, modulo 2^64
+  std::uint16_t uniform = no_register;  ///< uniform register of an address
+  std::uint64_t value = 0;              ///< immediate; in an address the offset in bytes, modulo 2^64
   std::string_view text{};
 };
 
 /// One instruction. `guard` is an operand of the kinds predicate and uniform_predicate, or `other` where it has none.
 struct Instruction {
-  std::string_view opcode{};  ///< with its modifiers: IMAD.WIDE.U32
+  std::string_view opcode{};  ///< opcode with its modifiers: IMAD.WIDE.U32
   std::vector<Operand> operands{};
   std::vector<std::string_view>
       targets{};  ///< labels that an indirect branch may reach, as the dump has them
@@ -64,7 +64,7 @@ struct Instruction {
   bool guard_negated = false;
   std::uint16_t guard_reg = no_register;  ///< PT and UPT: no_register
   std::uint32_t pc = 0;                   ///< bytes from the start of the kernel
-  std::uint32_t line = 0;                 ///< of the dump, from 1
+  std::uint32_t line = 0;                 ///< line of the dump, from 1
   std::int32_t location = -1;             ///< index of Module::source.locations
 };
 
@@ -73,13 +73,13 @@ struct LaunchFacts {
   /// EIATTR_KPARAM_INFO, or its second version.
   struct Parameter {
     std::uint32_t ordinal = 0;
-    std::uint64_t offset = 0;  ///< from the first parameter
+    std::uint64_t offset = 0;  ///< bytes from the first parameter
     std::uint64_t bytes = 0;
   };
   bool known = false;                   ///< the dump has .nv.info.KERNEL
   bool listed = false;                  ///< `parameters` are all of them
-  std::vector<Parameter> parameters{};  ///< by ordinal
-  std::uint64_t parameter_base = 0;     ///< in constant bank 0 (EIATTR_PARAM_CBANK); 0: not given
+  std::vector<Parameter> parameters{};  ///< parameters by ordinal
+  std::uint64_t parameter_base = 0;     ///< offset in constant bank 0 (EIATTR_PARAM_CBANK); 0: not given
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< EIATTR_MAX_THREADS, EIATTR_REQNTID; 0: not given
   std::optional<std::uint64_t> shared_bytes{};        ///< static shared memory, from the window's start on
   std::uint64_t shared_align = 1;
@@ -91,7 +91,8 @@ struct Function {
   bool entry = false;
   std::uint32_t line = 0;
   std::vector<Instruction> body{};
-  std::unordered_map<std::string_view, std::uint32_t> labels{};  ///< index in `body` of what follows
+  std::unordered_map<std::string_view, std::uint32_t>
+      labels{};  ///< index in `body` of the instruction after a label
   LaunchFacts facts{};
 };
 

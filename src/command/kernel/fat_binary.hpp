@@ -8,8 +8,8 @@ namespace swizproof::command {
 
 /// One module of PTX, as `cuobjdump -xptx` writes it.
 struct PtxText {
-  std::string name{};  ///< of the file, and of what it holds: `libk.so (gemm.cu, sm_90a)`
-  std::string part{};  ///< of a binary: `gemm.cu, sm_90a`
+  std::string name{};  ///< name of the file and of the part in it: `libk.so (gemm.cu, sm_90a)`
+  std::string part{};  ///< part of a binary: `gemm.cu, sm_90a`
   std::string text{};
 };
 

@@ -18,7 +18,7 @@ namespace swizproof::command::kernel_detail {
 /// One kernel of one file, with one shape of block.
 struct Result {
   std::string file{};
-  std::string part{};  ///< of a binary: `gemm.cu, sm_90a`
+  std::string part{};  ///< part of a binary: `gemm.cu, sm_90a`
   std::string name{};  ///< demangled
   KernelReport report{};
   bool no_shape =
@@ -39,7 +39,7 @@ struct Results {
 
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
-  std::size_t idle = 0;                                  ///< of the proved ones, those that no lane executes
+  std::size_t idle = 0;                                  ///< number of the proved ones that no lane executes
   std::size_t race_free = 0, races = 0, races_open = 0;  ///< kernels, with --races
   [[nodiscard]] bool any_refuted() const { return refuted + races != 0; }
   [[nodiscard]] bool any_unknown() const { return unknown + races_open != 0; }
@@ -55,7 +55,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
            Style const& style);
 /// Kernels that need a shape of their block, and files that were not read, in lines; or nothing.
 [[nodiscard]] std::string left_out(Results const& results);
-/// `not decided beside the cost: bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
+/// `not decided (?): bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
 [[nodiscard]] std::string open_faults(std::vector<Result> const& results);
 
 /// A page as `explain` writes it.

@@ -40,7 +40,7 @@ template <class One>
 struct Row {
   One const* first = nullptr;
   std::size_t count = 0;
-  std::set<std::string> reasons{};  ///< that differ in a line or in a lane alone
+  std::set<std::string> reasons{};  ///< reasons that differ only in a line or in a lane
   std::vector<One const*> all{};
 };
 
@@ -141,7 +141,7 @@ void print_operands(Common const& common, std::vector<Row<KernelOperand>> const&
 /// The row of a source line and an operation whose lanes are shown: the first with the most wavefronts.
 struct Shown {
   Row<KernelAccess> const* row = nullptr;
-  std::size_t rows = 0;  ///< that have lanes
+  std::size_t rows = 0;  ///< number of rows with lanes
 
   [[nodiscard]] std::string others() const {
     if (rows < 2) return {};
@@ -151,7 +151,7 @@ struct Shown {
         rows - 1, rows == 2 ? "" : "s");
   }
 };
-using ShownLanes = std::map<std::pair<std::string, std::string>, Shown>;  ///< by source line and op
+using ShownLanes = std::map<std::pair<std::string, std::string>, Shown>;  ///< lanes by source line and op
 
 ShownLanes shown_lanes(std::vector<Row<KernelAccess>> const& rows, Architecture const& arch,
                        Style const& style) {
@@ -197,8 +197,9 @@ bool is_open(KernelAccess const& a, std::optional<bool> fact) {
 
 /// Wavefronts above the ideal ones of all instructions of a row.
 struct Losses {
-  std::optional<std::uint64_t> executions = 0;  ///< of a block, where all of them are known
-  std::uint64_t lost = 0;                       ///< of a block: about as many, if they are not
+  std::optional<std::uint64_t> executions = 0;  ///< executions of a block, if all of them are known
+  std::uint64_t lost =
+      0;  ///< wavefronts of a block above the ideal; an estimate if its executions are not known
   unsigned open_loops = 0;
 
   explicit Losses(Row<KernelAccess> const& row) : open_loops(row.first->open_loops) {
@@ -422,7 +423,7 @@ std::string open_faults(std::vector<Result> const& results) {
   if (bounds != 0) text = fmt::format("bounds of {}", bounds);
   if (aligned != 0) text += fmt::format("{}alignment of {}", text.empty() ? "" : ", ", aligned);
   if (text.empty()) return text;
-  text = fmt::format("not decided beside the cost (?): {}\n", text);
+  text = fmt::format("not decided (?): {}\n", text);
   for (auto const& [reason, count] : reasons)
     text += fmt::format("  bounds of {}: {}\n", count, printable(reason));
   return text;

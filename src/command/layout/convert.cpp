@@ -123,7 +123,7 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
   std::optional<std::uint64_t> const own = own_alignment(map, common.limits());
   if (!own)
     throw InputError::whole(
-        "the alignment of this array is not known, as no engine knows the period of its function", map.text,
+        "the alignment of this array is not known: no engine can decide the period of its function", map.text,
         "give more --timeout");
   facts.alignment = std::max(*own, array_alignment);
   facts.element = map.element.empty() && !element.empty() ? parse_element_type(element).name : map.element;

@@ -55,7 +55,7 @@ std::vector<AccessVerdict> check_again(SearchProblem const& problem, Map const& 
   return verdicts;
 }
 
-/// Linear maps, and what the best swizzles cost beside them.
+/// Linear maps, and the cost of the best swizzles for comparison.
 struct LinearSearch {
   XorSearch maps{};
   std::uint64_t least_total = 0;
@@ -65,18 +65,18 @@ struct LinearSearch {
 
 struct FindResult {
   std::string arch{};
-  std::vector<std::string> notes{};  ///< of the LAYOUT
+  std::vector<std::string> notes{};  ///< notes of the LAYOUT
   SearchProblem problem{};
   /// Nothing where the accesses do not fit the tile itself.
   std::variant<std::monostate, SwizzleSearch, PitchSearch, LinearSearch> search{};
   std::uint64_t searched = 0;
   std::string what{};  ///< was searched
   std::string conclusion = "the accesses do not fit the tile: nothing was searched";
-  std::string ties{};  ///< what comes first among equal totals
-  Bill bill{};         ///< of the winner
+  std::string ties{};  ///< criterion among equal totals
+  Bill bill{};         ///< bill of the winner
   Map winner{};
-  std::vector<AccessVerdict> accesses{};  ///< on the winner; or those that do not fit
-  std::optional<Code> code{};             ///< of the winner, if requested
+  std::vector<AccessVerdict> accesses{};  ///< accesses on the winner; or those that do not fit
+  std::optional<Code> code{};             ///< code of the winner, if requested
   Outcome outcome{};
   [[nodiscard]] bool found() const { return !std::holds_alternative<std::monostate>(search); }
 };
@@ -124,7 +124,7 @@ void search_pitches(FindResult& out) {
   if (found.fitting.empty()) return;
   out.searched = found.searched;
   out.what = fmt::format(
-      "all {} row pitches from {} to {} elements{}, {} of which misalign an access: {} bytes more change no "
+      "all {} row pitches from {} to {} elements{} ({} would misalign an access); {} bytes more change no "
       "bank",
       found.last - found.first + 1, found.first, found.last,
       found.own > found.last ? fmt::format(" and the tile's own {}", found.own) : "",
@@ -324,7 +324,7 @@ Json to_json(FindResult const& result) {
 
 // ----------------------------------------------------------------------------------------- text
 
-/// `128B (64,64) x2`: mode, box, and how many of them; `u64` behind the box says of which elements, if not of the tile's.
+/// `128B (64,64) x2`: mode, box and number of boxes; `u64` behind the box is its element type if that is not the tile's.
 std::string describe(TmaAnswer const& tma) {
   if (!tma.writes) return "no";
   std::string const count = tma.writes->boxes == 1 ? "" : fmt::format(" x{}", tma.writes->boxes);

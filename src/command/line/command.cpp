@@ -81,7 +81,7 @@ std::vector<Access> AccessArguments::parse(std::optional<DeclaredArray> const& a
   AccessOptions options{array, {}};
   if (!block.empty()) options.block = parse_block(block);
   if (options.block && texts.empty())
-    throw InputError::whole("--block is for accesses, and there is none", block, "give --access");
+    throw InputError::whole("--block needs an access", block, "give --access");
   std::vector<Access> all;
   for (std::string const& text : texts) all.push_back(parse_noted_access(text, notes, options));
   return all;

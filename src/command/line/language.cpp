@@ -56,13 +56,13 @@ void print_text(std::vector<LanguagePart> const& parts, Style const& style) {
       std::string says = form.means;
       if (!form.names.empty())
         says += fmt::format("{}{}", says.empty() ? "" : ": ", fmt::join(form.names, ", "));
-      bool const beside = form.text.size() <= column && form.text.find('\n') == std::string::npos;
+      bool const one_line = form.text.size() <= column && form.text.find('\n') == std::string::npos;
       std::string text = form.text;
       for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 3))
         text.insert(at + 1, "  ");
       if (says.empty())
         fmt::print("  {}\n", text);
-      else if (beside)
+      else if (one_line)
         fmt::print("  {:<{}}  {}\n", text, column, wrapped(says, column + 4, width));
       else
         fmt::print("  {}\n{:{}}{}\n", text, "", column + 4, wrapped(says, column + 4, width));

@@ -44,7 +44,7 @@ class Reading {
 
   /// The command, or null.
   [[nodiscard]] CLI::App const* command() const { return command_; }
-  /// The first word that is no option and no option's value; empty if there is none.
+  /// The first word that is no option and no option's value; empty if all words are.
   [[nodiscard]] std::string first() const { return first_ < words_.size() ? words_[first_] : ""; }
   [[nodiscard]] std::string help() const {
     return "see swizproof " + (command_ == nullptr ? "" : command_->get_name() + " ") + "--help";

@@ -91,7 +91,7 @@ std::string steps_in_words(std::vector<std::int64_t> const& numbers) {
   return fmt::format("number i at {} bytes; in the descriptor a 16th of it", text);
 }
 
-/// The first step; null where there is none.
+/// The first step; null without one.
 Json step_json(std::vector<std::int64_t> const& numbers) {
   return numbers.size() > 1 ? Json(numbers[1]) : Json(nullptr);
 }
@@ -127,7 +127,7 @@ std::vector<TileDescriptor const*> needed(std::vector<TileDescriptor> const& sol
   return out;
 }
 
-/// How many rows of 128 bytes the pattern has, if each of these starts at its base and has the number of the base's row as
+/// Number of rows of 128 bytes in the pattern, if each of these starts at its base and has the number of the base's row as
 /// its base offset; they are one formula then.
 std::optional<unsigned> rows_of_base_offset(std::vector<TileDescriptor const*> const& all) {
   MatrixDescriptor expected = all.front()->fields;
@@ -181,7 +181,7 @@ struct TileResult {
   Mapping map;
   DescriptorQuestion question;
   DescriptorAnswer found;
-  std::optional<std::uint64_t> number{};  ///< hard-coded, which is asked about
+  std::optional<std::uint64_t> number{};  ///< hard-coded descriptor to check
 };
 
 Json to_json(TileResult const& result) {
@@ -365,7 +365,7 @@ struct NumberResult {
   unsigned element_bits;
   std::uint64_t rows;
   std::optional<Mapping> map{};
-  std::string why_none{};  ///< why there is no map
+  std::string why_none{};  ///< reason if there is no map
   std::vector<std::string> suspicions{};
 };
 
@@ -491,7 +491,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       throw InputError::whole("a descriptor alone can be read; an obligation needs the tile that it reads",
                               options.layout.text, "swizproof descriptor LAYOUT --emit toml");
     if (options.number)
-      throw InputError::whole("--number is asked about a tile, and this is a number", options.layout.text,
+      throw InputError::whole("--number checks a tile, and this is a number", options.layout.text,
                               "swizproof descriptor LAYOUT --number 0x...");
     NumberResult const result = compute_number(common, options);
     if (common.json)

@@ -1,5 +1,5 @@
-// swizproof fragment FRAGMENT: which element reaches which register of which lane, and does a movement give an operand
-// what it wants?
+// swizproof fragment FRAGMENT: the element in each register of each lane, and whether a movement gives an operand the right
+// elements.
 #include "command/layout/emit.hpp"
 #include "command/operand/fragment.hpp"
 #include "command/line/help.hpp"
@@ -41,7 +41,7 @@ struct FragmentResult {
   Layout layout{};
   Answer answer{};
   std::optional<unsigned> lane{};
-  std::optional<Holder> holder{};  ///< of the requested element
+  std::optional<Holder> holder{};  ///< holder of the requested element
   std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
   bool in_elements = false;        ///< `theirs`, where the fragment's own layout is in bits
   std::string_view evidence{};
@@ -200,7 +200,7 @@ std::string statement(Fragment const& f) {
                        lanes == 1 ? "" : "s");
   if (lanes > 1)
     return fmt::format(
-        "PTX's registers are this layout, and every {} is in {} lanes, one of which is read",
+        "PTX's registers are this layout, and every {} is in {} lanes; one of them is read",
         f.formula == FragmentFormula::scale_a || f.formula == FragmentFormula::scale_b ? "scale" : "index",
         lanes);
   return "PTX's formulas are this layout, and every element is held in exactly one place";
@@ -354,9 +354,9 @@ void run(Common& common, FragmentArguments const& options) {
 
 void add_fragment(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
-      app, "fragment", "Which element reaches which register of which lane, and does it belong there?",
+      app, "fragment", "Which element is in each register of each lane, and does it belong there?",
       {"swizproof fragment ldmatrix.x4 --into mma.m16n8k16.f16:a",
-       "does ldmatrix load what the A operand of this mma wants?"});
+       "does ldmatrix load the registers as the A operand of this mma needs them?"});
   auto const options = std::make_shared<FragmentArguments>();
   sub->add_option("FRAGMENT", options->fragment,
                   "mma.m16n8k16.f16:a | wgmma.m64n128k16.f16:d | ldmatrix.x4.trans | stmatrix.x2 |\n"
@@ -381,13 +381,13 @@ void add_fragment(CLI::App& app, Common& common) {
   sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?")
       ->type_name("LAYOUT");
   sub->add_option("--into", options->into,
-                  "another FRAGMENT: does what is loaded, or computed, lie as this operand wants it?");
+                  "another FRAGMENT: are the loaded or computed elements in this operand's registers?");
   sub->add_option("--contiguous", options->contiguous,
                   "the operand's index that is contiguous in shared memory: m, n or k\n"
                   "(default: k for a and b, n for d; with .trans the other)");
   add_emit_toml_to(*sub, options->emit);
   sub->add_flag("--transposed", options->transposed,
-                "with --into between registers: the operand is the transpose of what FRAGMENT holds")
+                "with --into between registers: the operand is the transpose of FRAGMENT")
       ->disable_flag_override();
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run(common, *options); });

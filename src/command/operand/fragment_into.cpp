@@ -30,7 +30,7 @@ std::array<std::array<std::string, 2>, 2> matched_indices(MovementAnswer const& 
            {std::string(r.from.column_index()), swapped ? row : column}}};
 }
 
-/// How a register is filled with converted results, lowest bits first; nothing where none are converted.
+/// Packing of converted results into a register, lowest bits first; nothing where none are converted.
 std::string packing(MovementAnswer const& r) {
   unsigned const bits = r.movement.wanted.fragment.bits;
   if (r.computed_bits == 0 || bits >= 32) return {};
@@ -62,7 +62,7 @@ std::string conversion(MovementAnswer const& r) {
   return {};
 }
 
-/// How a permutation of k meets blocks of k that share a scale.
+/// Effect of a permutation of k on blocks of k that share a scale.
 enum class Blocks : std::uint8_t { kept, moved, split };
 Blocks blocks_under(std::vector<unsigned> const& k, unsigned block) {
   bool kept = true;
@@ -76,7 +76,7 @@ std::string_view name_of(Blocks b) {
   return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "split";
 }
 
-/// When results with k permuted so are right.
+/// Condition under which results with k permuted so are right.
 std::string harmless(MovementAnswer const& r) {
   if (r.operand().sparse)
     return "correct if and only if the metadata and k of the other operand are permuted the same way";
@@ -259,7 +259,7 @@ void print_split(MovementAnswer const& r) {
         names[0], names[1], split.apart, split.apart == 1 ? "" : "s", elements[0], elements[1]);
 }
 
-/// The least multiple of `step` by which a table goes on as it began; its size if there is none.
+/// The least multiple of `step` with which a table repeats; at most its size.
 std::size_t period_of(std::vector<unsigned> const& table, std::size_t step) {
   for (std::size_t period = step; period < table.size(); period += step) {
     bool goes_on = table.size() % period == 0;
@@ -369,7 +369,7 @@ void print_text(MovementAnswer const& r, Style const& style) {
       r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
                                                       : "the operand's registers hold other elements"
       : r.found.answer.proved()
-          ? stores(r) ? "every element is stored in its place" : "every register holds what the operand wants"
+          ? stores(r) ? "every element is stored in its place" : "every register holds the right elements"
           : "not known";
   fmt::print("  {}  {}{}\n", style.outcome(r.outcome()), says, style.aside(names_of(r.found.answer.engines)));
   if (style.brief())

@@ -38,10 +38,10 @@ struct TmaResult {
   Mapping map{};
   Architecture const* arch = nullptr;
   Support support = Support::measured;
-  std::string element{};                         ///< its name; empty where only its size is known
-  std::vector<TmaDataType const*> data_types{};  ///< of which the first is taken
+  std::string element{};  ///< name of the element type; empty if only its size is known
+  std::vector<TmaDataType const*> data_types{};  ///< possible types; the first is used
   TmaCopies found{};
-  std::string hint{};  ///< what would make it possible
+  std::string hint{};  ///< change that would make it possible
 
   [[nodiscard]] std::size_t rank() const { return found.plans.front().box.size(); }
 };
@@ -73,7 +73,7 @@ std::optional<Swizzle> byte_swizzle(Mapping const& map) {
   return on_bytes ? *swizzle : recast(*swizzle, 3 - std::countr_zero(*map.element_bits));
 }
 
-/// That no mode has the tile's swizzle; empty where one has.
+/// Statement that no mode has the tile's swizzle; empty if one has.
 std::string hint_of_swizzle(TmaResult const& result) {
   std::optional<Swizzle> const own = byte_swizzle(result.map);
   if (!own || own->bits == 0 || !result.found.plans.empty()) return {};
@@ -100,7 +100,7 @@ std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
       mode);
 }
 
-/// From here on the tile is the one whose elements TMA has; its text stays the user's.
+/// Replaces the tile by the one whose elements TMA has; its text stays the user's.
 void take_recast(TmaResult& result) {
   unsigned const before = *result.map.element_bits;
   static_cast<Map&>(result.map) = *result.found.recast;
@@ -257,7 +257,7 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
 
 // ----------------------------------------------------------------------------------------- results
 
-/// `384 modulo 1024`, `one of 512, 640 modulo 1024`: the bases beside the multiples.
+/// `384 modulo 1024`, `one of 512, 640 modulo 1024`: the good bases that are no multiples of the alignment.
 std::string residues(TmaPlan const& plan) {
   std::size_t const count = std::min(plan.also.size(), shown_copies);
   std::string text = fmt::format(
@@ -274,13 +274,13 @@ std::string domain_of(TmaResult const& result) {
                      plan.also.empty() ? "" : ", and every other good base");
 }
 
-/// From which bases there are no copies, of a refutation.
+/// Bases from which there are no copies, of a refutation.
 std::string domain_of_refutation(TmaResult const& result) {
   std::uint64_t const unit = result.found.none_from;
   return unit == 1 ? "every base" : fmt::format("every base that is a multiple of {}", unit);
 }
 
-/// The boxes of which none do, in words.
+/// The boxes that were tried in vain, in words.
 std::string searched(TmaResult const& result) {
   std::vector<std::string_view> modes;
   for (TmaMode const mode : tma_modes_of(*result.arch)) modes.push_back(name(mode));

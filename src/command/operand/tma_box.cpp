@@ -24,7 +24,7 @@ struct OneType {
 };
 
 struct BoxResult {
-  std::vector<OneType> types{};  ///< of elements of 4 bits two
+  std::vector<OneType> types{};  ///< types; two for elements of 4 bits
   Architecture const* arch = nullptr;
   Support support = Support::documented;
   [[nodiscard]] bool legal() const {
@@ -149,7 +149,7 @@ void print_type(OneType const& type, Style const& style) {
         "128\n");
 }
 
-/// The box as it is asked: no tile, its mode, and the architecture where one is given.
+/// The box as an obligation: no tile, its mode, and the architecture if one is given.
 std::string obligation_of(Common const& common, TmaBoxArguments const& options, BoxResult const& result) {
   TmaBoxQuestion const& q = result.types[0].question;
   std::vector<std::string> extents;

@@ -23,9 +23,9 @@ constexpr OutcomeWords known_outcomes[] = {
     {CountedLine::Outcome::undecided, "undecided", "undecided"},
 };
 
-/// Why what is counted of a line is known within bounds alone.
+/// Reasons why the count of a line is known only within bounds.
 constexpr std::string_view bounded_reasons[] = {
-    "copies: the fill of the line is counted beside the write to shared memory",
+    "copies: the counter has the fill of the line as well as the write to shared memory",
     "loads of 8 and 16 bytes: equal addresses are merged in ways that the counter does not show (H11)",
     "executions whose addresses the trace did not keep",
 };
@@ -36,19 +36,19 @@ std::string_view bounded_reason_of(CountedLine const& line) {
   return bounded_reasons[wide_load && line.traced->not_kept == 0 ? 1 : 2];
 }
 
-/// How many of the lines within bounds are so for this reason.
+/// Number of the lines within bounds that are so for this reason.
 std::size_t bounded_by(Counts const& counts, std::string_view reason) {
   std::size_t sum = 0;
-  for (CountedLines const& one : counts.beside)
+  for (CountedLines const& one : counts.of_traces)
     for (CountedLine const& line : one.lines)
       sum += line.outcome == CountedLine::Outcome::bounded && bounded_reason_of(line) == reason ? 1 : 0;
   return sum;
 }
 
-/// How many lines are undecided, by the reason.
+/// Number of undecided lines, by the reason.
 std::map<std::string_view, std::size_t> reasons_of(Counts const& counts) {
   std::map<std::string_view, std::size_t> out;
-  for (CountedLines const& one : counts.beside)
+  for (CountedLines const& one : counts.of_traces)
     for (CountedLine const& line : one.lines)
       if (line.outcome == CountedLine::Outcome::undecided) ++out[line.why];
   return out;
@@ -67,7 +67,7 @@ nlohmann::ordered_json to_json(CountedLine const& line) {
 /// The lines of one outcome.
 nlohmann::ordered_json lines_of(Counts const& counts, CountedLine::Outcome which) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (CountedLines const& one : counts.beside)
+  for (CountedLines const& one : counts.of_traces)
     for (CountedLine const& line : one.lines)
       if (line.outcome == which) out.push_back(to_json(line));
   return out;
@@ -75,7 +75,7 @@ nlohmann::ordered_json lines_of(Counts const& counts, CountedLine::Outcome which
 
 std::size_t total(Counts const& counts, std::size_t CountedLines::*member) {
   std::size_t sum = 0;
-  for (CountedLines const& one : counts.beside) sum += one.*member;
+  for (CountedLines const& one : counts.of_traces) sum += one.*member;
   return sum;
 }
 
@@ -83,13 +83,13 @@ std::size_t total(Counts const& counts, std::size_t CountedLines::*member) {
 
 std::size_t Counts::count(CountedLine::Outcome which) const {
   std::size_t sum = 0;
-  for (CountedLines const& one : beside) sum += one.count(which);
+  for (CountedLines const& one : of_traces) sum += one.count(which);
   return sum;
 }
 
 std::size_t Counts::said() const {
   std::size_t sum = 0;
-  for (CountedLines const& one : beside) sum += one.lines.size();
+  for (CountedLines const& one : of_traces) sum += one.lines.size();
   return sum;
 }
 
@@ -112,7 +112,7 @@ nlohmann::ordered_json to_json(Counts const& counts) {
 
 std::string describe(Counts const& counts, Style const& style) {
   std::string text;
-  for (CountedLines const& one : counts.beside)
+  for (CountedLines const& one : counts.of_traces)
     for (CountedLine const& line : one.lines)
       if (line.outcome == CountedLine::Outcome::different || line.outcome == CountedLine::Outcome::undecided)
         text += fmt::format(
@@ -137,19 +137,17 @@ std::string describe(Counts const& counts, Style const& style) {
         for (auto const& [reason, its] : reasons_of(counts))
           text += fmt::format("        {:>6}  {}\n", its, reason);
     }
-  auto const beside = [&](std::size_t n, std::string_view words) {
+  auto const add = [&](std::size_t n, std::string_view words) {
     if (n != 0) text += fmt::format("  {:>6}  {}\n", n, style.faint(words));
   };
-  beside(
-      total(counts, &CountedLines::other_launches),
+  add(total(counts, &CountedLines::other_launches),
       "more of kernels that were launched more often in one of the two: trace and profile the same launches");
-  beside(total(counts, &CountedLines::no_law), "not modelled");
-  beside(total(counts, &CountedLines::not_counted), "more that the profile does not have");
-  beside(total(counts, &CountedLines::not_traced), "more that the trace does not have");
-  beside(total(counts, &CountedLines::several),
-         "more of kernels of one name: which of their lines belong together is not known");
-  beside(total(counts, &CountedLines::without_address),
-         "lines of the profile without an address: not compared");
+  add(total(counts, &CountedLines::no_law), "not modelled");
+  add(total(counts, &CountedLines::not_counted), "more that the profile does not have");
+  add(total(counts, &CountedLines::not_traced), "more that the trace does not have");
+  add(total(counts, &CountedLines::several),
+      "more of kernels of one name: which of their lines belong together is not known");
+  add(total(counts, &CountedLines::without_address), "lines of the profile without an address: not compared");
   if (counts.mismatches() != 0)
     text +=
         "\nCOUNTED DIFFERENTLY: as often, and not as the model says. A program whose data differ from run to "

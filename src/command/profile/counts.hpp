@@ -1,4 +1,4 @@
-// Traces beside a profile of the same program: what `crosscheck` says of them.
+// Traces compared with a profile of the same program: the output of `crosscheck`.
 #pragma once
 
 #include "profile/trace_vs_profile.hpp"
@@ -11,9 +11,9 @@
 
 namespace swizproof::command {
 
-/// Traces beside what was counted.
+/// Traces compared with the counts of a profile.
 struct Counts {
-  std::vector<CountedLines> beside{};  ///< one for each trace, which outlives it
+  std::vector<CountedLines> of_traces{};  ///< one for each trace, which outlives it
 
   [[nodiscard]] std::size_t count(CountedLine::Outcome which) const;
   [[nodiscard]] std::size_t said() const;

@@ -83,7 +83,7 @@ struct Proofs {
   Proofs& operator=(Proofs&&) = default;
 };
 
-/// A profile's measurements beside the proved accesses. It may be moved and not copied: `compared` points into proofs.
+/// A profile's measurements compared with the proved accesses. It may be moved and not copied: `compared` points into proofs.
 struct Profiles {
   Profile profile{};
   std::vector<Compared> compared{};  ///< one for each measurement
@@ -225,7 +225,7 @@ Architecture const* weaker(Architecture const* a, Architecture const* b) {
   return static_cast<int>(b->support) > static_cast<int>(a->support) ? b : a;
 }
 
-/// Each obligation once: about this architecture, if it is asked of it, else about the first that it names.
+/// Each obligation once: for this architecture if the obligation names it, else for the first that it names.
 std::vector<Obligation> of_one_architecture(std::vector<Obligation> all, Architecture const& arch) {
   std::vector<Obligation> chosen;
   for (Obligation& o : all) {
@@ -245,10 +245,10 @@ std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, L
   bool const among_themselves = !files.traces.empty() && (!files.profiles.empty() || !files.ptx.empty());
   if (among_themselves && files.obligations.empty()) return std::nullopt;
   if (!measured || files.obligations.empty())
-    throw InputError{!measured ? "obligations need a profile or a trace beside them"
+    throw InputError{!measured ? "obligations need a profile or a trace to compare with"
                      : files.profiles.empty()
                          ? "a trace needs obligations, PTX or a profile: FILE.toml, FILE.ptx, FILE.csv"
-                         : "a profile needs obligations beside it: FILE.toml",
+                         : "a profile needs obligations to compare with: FILE.toml",
                      !measured                ? files.obligations[0]
                      : files.profiles.empty() ? files.traces[0].name
                                               : files.profiles[0].name,
@@ -291,7 +291,7 @@ Traces compare_traces(std::vector<Trace> const& traces, Proofs const& proofs, Li
 
 Counts compare_counts(std::vector<Trace> const& traces, Profile const& profile) {
   Counts found;
-  for (Trace const& trace : traces) found.beside.push_back(compare_counted(trace, profile));
+  for (Trace const& trace : traces) found.of_traces.push_back(compare_counted(trace, profile));
   return found;
 }
 
@@ -473,7 +473,7 @@ Json measurements(Profiles const& user) {
   return all;
 }
 
-/// How many lines of each kind, and what is no line.
+/// Numbers of lines of each kind, and of other input.
 Json sums(Profiles const& user) {
   Json out{{"lines", user.compared.size()}};
   for (Comparison const c : kinds) out[std::string(key_of(c))] = user.count({c});

@@ -1,4 +1,4 @@
-// Traces beside obligations: what `crosscheck` says of them.
+// Traces compared with obligations: the output of `crosscheck`.
 #pragma once
 
 #include "profile/trace_vs_obligations.hpp"
@@ -12,13 +12,13 @@
 
 namespace swizproof::command {
 
-/// How traces stand to what is proved.
+/// Traces and their comparison with the proofs.
 struct Traces {
-  std::span<Trace const> traces{};           ///< which outlive it
+  std::span<Trace const> traces{};           ///< traces; they outlive it
   std::vector<ConformanceReport> reports{};  ///< one for each trace
 
   [[nodiscard]] std::size_t count(Conformance which) const;
-  /// Instructions of which something is said.
+  /// Number of instructions with an answer.
   [[nodiscard]] std::size_t said() const {
     return count(Conformance::as_proved) + count(Conformance::as_expected) + count(Conformance::differs);
   }
@@ -35,7 +35,7 @@ struct Traces {
 /// The key `traces`: [{"name", "device", "arch", "dropped", "instructions": [{"kernel", "comparison", "nearest", ...}]}].
 [[nodiscard]] nlohmann::ordered_json to_json(Traces const& traces);
 
-/// How many instructions stand how to what is proved.
+/// Numbers of instructions by their comparison with the proofs.
 [[nodiscard]] nlohmann::ordered_json sums(Traces const& traces);
 
 /// A line for each instruction, under what differs the first lane that does, and what the words mean.

@@ -103,7 +103,7 @@ std::optional<SarifFix> layout_fix(std::span<Obligation const> all, std::span<Ob
   try {
     shared->problem.tile = searched_tile(hold->map);
     found = better(*shared, hold->map);
-  } catch (InputError const&) {  // of what no search is: a tensor at an address, too many cases
+  } catch (InputError const&) {  // no search: a tensor at an address, too many cases
     return std::nullopt;
   }
   if (!found) return std::nullopt;

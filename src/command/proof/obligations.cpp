@@ -104,7 +104,7 @@ std::vector<Obligation> read_all(Common const& common, ProveOptions const& optio
   return broken;
 }
 
-/// The report of an obligation that asks what an earlier one asked: that one's, which took the time.
+/// The report of an obligation with the same question as an earlier one: the earlier report, with no time of its own.
 ObligationReport again(Obligation const& obligation, ObligationReport const& earlier, Limits const& limits) {
   if (earlier.error) return decide(obligation, limits);  // it names the entry
   ObligationReport report = earlier;
@@ -231,7 +231,7 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   return out;
 }
 
-/// Why an access is refuted: it does not fit its tile, or costs too much.
+/// Reason why an access is refuted: it does not fit its tile, or costs too much.
 std::string failing(AccessVerdict const& v, Refuted const& refuted, int indent, Style const& style) {
   if (WorstCost const* const cost = v.cost())
     return fmt::format("{:{}}{}: {} wavefronts, {} allowed\n", "", indent, v.title, cost->wavefronts,
@@ -277,7 +277,7 @@ std::vector<FailingOperand> failing_operands_of(Obligation const& o, ObligationR
   return failing_operands(*r.kernel);
 }
 
-/// Why it does not hold, down to the lane.
+/// Reason why it does not hold, down to the lane.
 std::string reasons(Obligation const& o, ObligationReport const& r, int indent, Style const& style) {
   std::string lines;
   for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);

@@ -42,11 +42,11 @@ std::string_view name_of(Rechecked::Result result) {
   return "unknown";
 }
 
-/// How many of what.
+/// Numbers of files by kind and result.
 struct Tally {
   std::size_t scripts = 0, proofs = 0, immediate = 0, made = 0, lemmas = 0, unknown = 0, disagree = 0,
               differ = 0;
-  std::map<std::string, std::size_t> of_solver{};  ///< of the scripts
+  std::map<std::string, std::size_t> of_solver{};  ///< number of scripts of each solver
 };
 
 Tally count(std::vector<Rechecked> const& files) {
@@ -57,7 +57,7 @@ Tally count(std::vector<Rechecked> const& files) {
     t.scripts += agrees && !proof ? 1 : 0;
     if (agrees && !proof) ++t.of_solver[r.solver];
     t.proofs += agrees && proof ? 1 : 0;
-    t.immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // the empty clause alone is learned
+    t.immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // only the empty clause is learned
     t.made += agrees && r.made ? 1 : 0;
     t.lemmas += r.lemmas;
     t.unknown += r.result == Rechecked::Result::unknown ? 1 : 0;

@@ -268,7 +268,7 @@ class AccessParser {
                  trimmed(from, tile).size());
       for (std::string const& note : map.notes)  // another profile of the same function is no other access
         if (!note.starts_with(run_time_note) || note.find("another function") != note.npos)
-          in_.fail("this layout alone is not all of it: " + note, from, trimmed(from, tile).size());
+          in_.fail("this layout is not the whole function: " + note, from, trimmed(from, tile).size());
       out.tv = *plain;
     } catch (InputError const& error) {  // its position is relative to the layout
       if (error.input == text_) throw;

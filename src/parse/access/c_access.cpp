@@ -120,7 +120,7 @@ class CAccessParser {
     if (has_warps_) names_.push_back({"warp", warp.value, warp.bounds});
     if (threads.active) active_.push_back({*threads.active, {{}, 0, 1}});
   }
-  /// Refuses what only a block has, where there is none.
+  /// Refuses names that need the shape of the block, if it is not known.
   void refuse_other_axes() const {
     for (std::string_view const name : {"threadIdx.y", "threadIdx.z", "blockDim"})
       if (std::size_t const at = text_.find(name); at != text_.npos)
@@ -145,7 +145,7 @@ class CAccessParser {
     std::erase_if(names_, [&](NamedExpression const& n) { return n.name == name; });
     names_.push_back({name, value.value, value.bounds});
   }
-  /// Position of the name in `for NAME in`, of that name or of any; nothing if there is none.
+  /// Position of the name in `for NAME in`, for that name or for any; nothing if the text has no such suffix.
   [[nodiscard]] std::optional<std::size_t> suffix_for(std::string_view name, std::size_t from = 0) const {
     for (std::size_t i = from; i < text_.size(); ++i) {
       if (!is_word_at(text_, i, "for")) continue;
@@ -157,7 +157,7 @@ class CAccessParser {
     }
     return std::nullopt;
   }
-  /// At the name behind `for`.
+  /// Reads the values of a variable behind `for`, from its name on.
   Variable values_behind_for() {
     std::string name(in_.take_name());
     if (is_digit(name[0]))
@@ -392,7 +392,7 @@ class CAccessParser {
           to_string(i) + " moves a part of an element of " + std::to_string(array_.element_bytes) + " bytes",
           from, end - from);
     if (!writes && !has_instruction_)
-      note("'" + array_.name + "[..]' alone is a load; '" + array_.name + "[..] = x' is a store");
+      note("'" + array_.name + "[..]' is a load; '" + array_.name + "[..] = x' is a store");
   }
   void finish(std::size_t body) {
     if (access_.instruction.matrices != 0 && !active_.empty())
@@ -415,11 +415,11 @@ class CAccessParser {
   DeclaredArray const& array_;
   std::optional<BlockShape> block_;
   std::vector<NamedExpression> names_{};
-  std::vector<std::string> own_names_{};  ///< of the text
+  std::vector<std::string> own_names_{};  ///< names that the text defines
   std::vector<CValue> active_{};          ///< conditions that all must hold
   Access access_{};
   bool has_instruction_ = false;
-  bool has_warps_ = false;  ///< of a block, or of `for warp`: else there is one
+  bool has_warps_ = false;  ///< the warps are those of a block, or of `for warp`; else there is a single one
   int braces_ = 0;
 };
 

@@ -27,7 +27,7 @@ constexpr CopyAtom copy_atoms[] = {
     {"SM90_U16x4_STSM_T", "stmatrix.x2.trans"}, {"SM90_U16x8_STSM_T", "stmatrix.x4.trans"},
 };
 
-/// Without what stands before an instruction in a listing: its address, `/*0fe0*/`, and its predicate, `@!P0`.
+/// The text without the address `/*0fe0*/` and the predicate `@!P0` that a listing has before an instruction.
 std::string_view without_place(std::string_view text) {
   auto const without_blanks = [&] {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -208,7 +208,7 @@ class InstructionReader {
     if (!has("async")) unknown();
     if (has("bulk") || has("tensor"))
       refuse("a bulk copy is no access of a warp: the copy engine writes shared memory",
-             "'swizproof tma' tells what TMA writes");
+             "'swizproof tma' shows the bytes that TMA writes");
     if (!has("ca") && !has("cg")) unknown();
     for (std::size_t i = 1; i < words_.size(); ++i)
       if (!words_[i].starts_with("L2::") &&
@@ -316,7 +316,7 @@ class InstructionReader {
     }
     if (name.starts_with("SM90_TMA") || name.starts_with("SM100_TMA") || name.starts_with("SM90_BULK"))
       refuse("a bulk copy is no access of a warp: the copy engine writes shared memory",
-             "'swizproof tma' tells what TMA writes");
+             "'swizproof tma' shows the bytes that TMA writes");
     if (name.find("_LDSM_") != name.npos || name.find("_STSM_") != name.npos)
       refuse("unknown copy atom " + std::string(name),
              "known: SM75_U32x{1,2,4}_LDSM_N, SM75_U16x{2,4,8}_LDSM_T, SM90_U32x{1,2,4}_STSM_N, "

@@ -1,4 +1,4 @@
-// Lines of SASS: which warp instruction, as the model knows it, one is.
+// Lines of SASS as warp instructions of the model.
 #pragma once
 
 #include <swizproof/hardware/instruction.hpp>
@@ -9,7 +9,7 @@
 namespace swizproof {
 
 /// The instruction of a SASS line: `@!P0 LDS.128 R4, [R3]` is ld.shared.b128; nothing if the line is no
-/// access to shared memory that the model knows.
+/// access to shared memory that is modelled.
 [[nodiscard]] std::optional<Instruction> parse_sass(std::string_view line);
 
 /// True if a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.

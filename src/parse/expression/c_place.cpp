@@ -71,7 +71,7 @@ CPlace CPlaceParser::unary() {
   if (in_.take("*")) {
     CPlace place = decayed(unary());
     if (place.kind != CPlace::Kind::pointer || place.bytes == 0)
-      in_.fail("* of what is no address of an object", at);
+      in_.fail("* needs the address of an object", at);
     place.kind = CPlace::Kind::object;
     return place;
   }

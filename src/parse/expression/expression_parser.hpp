@@ -15,13 +15,13 @@ namespace swizproof {
 struct NamedExpression {
   std::string name{};
   Expression value{};
-  CBounds bounds{};  ///< of the value, for parse_c()
+  CBounds bounds{};  ///< bounds of the value, for parse_c()
 };
 
 /// Precedence climbing over C's binary operators.
 class ExpressionParser {
  public:
-  /// `named` is known beside the variables, which come first.
+  /// `named` are further known names; the variables come first.
   ExpressionParser(Scanner& in, std::span<std::string const> variables,
                    std::span<NamedExpression const> named = {})
       : in_(in), variables_(variables), named_(named.begin(), named.end()) {}
@@ -70,7 +70,7 @@ class ExpressionParser {
   struct Binary {
     std::string_view token;
     Op op;
-    int precedence;  ///< what binds most has the most
+    int precedence;  ///< precedence: higher binds tighter
   };
   // Longer tokens first, so that "<<" is not read as "<".
   static constexpr std::array<Binary, 18> operators{{
@@ -156,7 +156,7 @@ class ExpressionParser {
     if (divisor.least == 0) in_.fail("division by zero", at);
     if (divisor.least < 0) in_.fail("the divisor is negative", operand, in_.at() - operand);
   }
-  /// The value of what was read last, where it holds no variable.
+  /// The value of the expression that was read last. Precondition: it holds no variable.
   template <class W>
   W value_with_zeros() const {
     std::vector<W> const zeros(variables_.size(), 0);
@@ -213,7 +213,7 @@ class ExpressionParser {
              "known here: " + names + for_loop(std::string(name)));
   }
 
-  /// How an access gets a variable of this name.
+  /// Advice how an access gets a variable of this name.
   [[nodiscard]] std::string for_loop(std::string name) const {
     bool const of_access = c_ || (!variables_.empty() && variables_.front() == "lane");
     if (!of_access) return {};
@@ -308,7 +308,7 @@ class ExpressionParser {
   std::vector<NamedExpression> named_;
   Expression expression_;
   std::optional<CArithmetic> c_{};  ///< inside parse_c()
-  std::size_t start_ = 0;           ///< of the outermost expression
+  std::size_t start_ = 0;           ///< start of the outermost expression
   int depth_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace swizproof {
 
 namespace {
 
-/// Takes the word that begins so; nothing if there is none. Throws InputError for a second.
+/// Takes the word that begins with `start`; nothing if no word does. Throws InputError for a second.
 std::optional<std::string> take_word_of(std::vector<std::string>& words, std::string_view start,
                                         std::string const& text) {
   auto const begins = [&](std::string const& word) { return word.starts_with(start); };

@@ -193,7 +193,7 @@ class MmaBlockParser {
     describe_elements(tiled);
     return tiled;
   }
-  /// Which thread a ThrMMA is: its coordinate (V,M,N,K) in ThrLayoutVMNK.
+  /// Reads the thread of a ThrMMA: its coordinate (V,M,N,K) in ThrLayoutVMNK.
   void read_thread(TiledOperand& tiled) {
     auto const vmnk = lines_.find("VMNK");
     if (vmnk == lines_.end()) return;
@@ -291,7 +291,7 @@ class MmaBlockParser {
   }
 
   mutable Scanner in_;
-  std::int64_t thread_ = -1;  ///< of a ThrMMA
+  std::int64_t thread_ = -1;  ///< thread of a ThrMMA
   LayoutParser layouts_;
   std::optional<unsigned> element_bits_;
   std::string operand_{};
@@ -376,8 +376,8 @@ void refuse_tiled_mma(Scanner& in) {
   if (looks_like_tiled_mma(in.rest()))
     in.fail("a TiledMMA computes on registers: it lays out no shared memory and accesses none", in.at(),
             in.peek_name().size(),
-            "'swizproof fragment' tells which register holds what; the TiledCopy made of it says what each "
-            "lane accesses");
+            "'swizproof fragment' shows which register holds which element; the TiledCopy made from it shows "
+            "what each lane accesses");
 }
 
 }  // namespace swizproof

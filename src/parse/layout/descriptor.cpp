@@ -1,4 +1,4 @@
-// Descriptors as numbers: what the fields say, and desc:..., the layout of what one instruction reads.
+// Descriptors as numbers: their fields, and desc:..., the layout that one instruction reads.
 #include "parse/layout/mapping_parser.hpp"
 
 #include <swizproof/analysis/descriptor.hpp>

@@ -1,4 +1,4 @@
-// Shapes, strides, layouts and tilers: the parts of which every LAYOUT is made.
+// Shapes, strides, layouts and tilers: the parts of every LAYOUT.
 #pragma once
 
 #include "parse/text/scanner.hpp"
@@ -26,35 +26,35 @@ class LayoutParser {
   /// `named` reads what begins with a letter inside a tiler: a function call.
   explicit LayoutParser(Scanner& in, std::function<Tiler()> named = {}) : in_(in), named_(std::move(named)) {}
 
-  /// From here on `8` is read as `_8` (true), or as it is spelled (false). Returns what held before.
+  /// Sets whether `8` is read as `_8` from here on, or as it is spelled. Returns the value before.
   bool read_all_static(bool all_static) { return std::exchange(all_static_, all_static); }
   [[nodiscard]] bool reads_all_static() const { return all_static_; }
 
   /// `8`, `(_8,(2,4))`; as C++ and Python write it, `Shape<_8,Shape<_2,_4>>{}` and `make_shape(Int<8>{}, ...)`.
   [[nodiscard]] IntTuple shape();
-  /// As shape(), and coordinate strides: `(_1@0,5@1@0)`, in CuTe 3.0 `(0:_1,1:0:5)`.
+  /// Reads the same as shape(), and coordinate strides: `(_1@0,5@1@0)`, in CuTe 3.0 `(0:_1,1:0:5)`.
   [[nodiscard]] IntTuple strides();
   /// The strides of `shape`, which began at `from`, behind its ':'. Checks what a Layout promises.
   [[nodiscard]] Layout layout(IntTuple shape, std::size_t from);
   /// shape:stride, or as a type.
   [[nodiscard]] Layout layout();
-  /// At `Layout<`.
+  /// True at `Layout<`.
   [[nodiscard]] bool at_layout_type();
   /// `Layout<Shape<_8,_64>,Stride<_64,_1>>{}`; without strides the first index is contiguous, as in CuTe.
   [[nodiscard]] Layout layout_type();
   /// `LayoutRight{}`, `GenColMajor`, if one comes next.
   [[nodiscard]] std::optional<Order> order();
-  /// At a number, a shape or strides by a name: `Int<8>{}`, `make_shape(`, `Shape<`.
+  /// True at a number, a shape or strides by a name: `Int<8>{}`, `make_shape(`, `Shape<`.
   [[nodiscard]] bool at_named_number();
-  /// From here on `name` stands for a number.
+  /// Defines `name` as a number from here on.
   void define(std::string name, std::int64_t value) { constants_[std::move(name)] = value; }
-  /// From here on `name` stands for a shape or for strides.
+  /// Defines `name` as a shape or as strides from here on.
   void define(std::string name, IntTuple tuple) {
     tuples_.insert_or_assign(std::move(name), std::move(tuple));
   }
   /// Counts the letters that a name at `from` stands for. Definitions of definitions that grow without end are refused.
   void expand(std::size_t letters, std::size_t from);
-  /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
+  /// True at a number that has a name, `kBlockM` after `kBlockM = 128;`.
   [[nodiscard]] bool at_constant();
   /// `128`, `64*2`, `1 << 4`, `kBlockM + 8`: numbers and names of numbers in C's arithmetic.
   [[nodiscard]] std::int64_t constant();

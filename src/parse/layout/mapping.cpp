@@ -63,9 +63,8 @@ void check_order(Scanner& in, Chain& chain) {
   for (std::size_t i = 0; i < count; ++i) {
     bool const number = std::holds_alternative<Displacement>(stages[i]);
     if (number != ((i + first) % 2 == 1))
-      in.fail(
-          number ? "a layout or swizzle must stand here, not a number" : "an offset is missing before this",
-          chain.places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
+      in.fail(number ? "expected a layout or swizzle here, not a number" : "an offset is missing before this",
+              chain.places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
   }
   if ((count + first) % 2 == 0 && count != 0) in.fail_here("a layout is missing after the offset");
 }
@@ -343,7 +342,7 @@ void MappingParser::add_stage(Chain& chain) {
   }
 }
 
-/// The stages of what a call gave, which stands where one stage stands.
+/// Adds the stages of a call's result, in place of one stage.
 void MappingParser::add_value(Chain& chain, Value value, std::size_t from) {
   auto const* tiler = std::get_if<Tiler>(&value);
   auto const* result = std::get_if<Mapping>(&value);
@@ -352,7 +351,7 @@ void MappingParser::add_value(Chain& chain, Value value, std::size_t from) {
     chain.places.push_back(from);
     return;
   }
-  if (result == nullptr) in_.fail("a layout or swizzle must stand here", from, in_.at() - from);
+  if (result == nullptr) in_.fail("expected a layout or swizzle here", from, in_.at() - from);
   if (!result->on_bytes.empty()) {
     if (!chain.places.empty() || chain.flagged || chain.bound)
       in_.fail("a swizzle that acts on bytes can only come first", from, in_.at() - from);
@@ -446,7 +445,7 @@ Argument MappingParser::argument() {
   if (at_tma(in_)) {
     Mapping map = parse_tma(in_, options_);
     if (map.domain() == nullptr)
-      in_.fail("a TMA mode alone is a function of byte addresses, and the algebra acts on elements", from,
+      in_.fail("a TMA mode without a box maps byte addresses, and the algebra acts on elements", from,
                in_.at() - from, "with an element type and a box it has a layout: tma:128B<f16> (8,64)");
     return here(std::move(map));
   }
@@ -500,7 +499,7 @@ std::string text_of(Value const& value) {
   return tiler != nullptr ? to_string(*tiler) : std::string();
 }
 
-/// A note with both results where CuTe's for integers that are known at run time alone is another; nothing where it is the same.
+/// A note with both results if CuTe's result differs for integers that are known only at run time; nothing if it is the same.
 std::optional<std::string> note_of_run_time(std::string_view text, MappingOptions options,
                                             Value const& fixed) {
   options.keep_dynamic = true;

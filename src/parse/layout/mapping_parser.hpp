@@ -13,7 +13,7 @@
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   declaration.cpp     __shared__ half a[64][72]
 //   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
-//   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
+//   layout_parser.cpp   shapes, strides, layouts and tilers, the parts of all of these
 #pragma once
 
 #include "parse/expression/c_type.hpp"
@@ -40,7 +40,7 @@ struct Argument {
 /// A call as it was written: `upcast<2>(L)`.
 struct Call {
   std::string_view name;
-  std::vector<std::int64_t> numbers{};  ///< in angle brackets
+  std::vector<std::int64_t> numbers{};  ///< numbers in angle brackets
   std::vector<Argument> arguments{};
 };
 
@@ -107,9 +107,9 @@ void skip_table(Scanner& in, Mapping const& map, bool of_tensor);
 
 /// `l{}` and `l` before a semicolon, behind the type of a layout: `static constexpr Layout<Shape<_8,_64>> l{};`. Returns the name.
 [[nodiscard]] std::string take_declared_name(Scanner& in);
-/// At a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
+/// True at a function of the algebra, `Layout(` of pycute and `Layout.row_major(` of Mojo among them.
 [[nodiscard]] bool at_call(Scanner& in);
-/// `stride=` of `cute.make_layout((8,64), stride=(64,1))`, where it names the argument that stands there.
+/// Takes `stride=` of `cute.make_layout((8,64), stride=(64,1))`, if it names the argument at this position.
 void take_keyword(Scanner& in, std::string_view function, std::size_t position);
 /// CuTe DSL's `mode=[0, 2]` of get and select, as the numbers in <> that C++ writes. False at another argument.
 [[nodiscard]] bool take_modes(Scanner& in, Call& call);
@@ -125,14 +125,14 @@ struct Chain {
   bool flagged = false;  ///< smem_ptr[..](unset) has come
   bool bound = false;    ///< a pointer precedes it
 };
-/// From here on the swizzle that was read acts on bytes, and elements have as many bits.
+/// Makes the swizzle that was read act on bytes, and sets the bits of elements.
 void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from);
 
 /// A TiledMMA or TiledCopy, and the thread that get_slice() took of it.
 struct Tiled {
   std::string block;
   std::optional<std::int64_t> thread{};
-  std::size_t at = 0;  ///< where the last use of it stands
+  std::size_t at = 0;  ///< position of its last use
   std::size_t length = 0;
 };
 

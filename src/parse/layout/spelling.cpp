@@ -17,7 +17,7 @@ int log2_floor(std::int64_t x) { return static_cast<int>(std::bit_width(static_c
 
 constexpr std::string_view swizzle_names[] = {"Sw", "S", "Swizzle", "make_swizzle", "make_ldmatrix_swizzle"};
 
-/// Words with which a LAYOUT may begin, besides the algebra's names.
+/// Words with which a LAYOUT may begin; the algebra's names are among them.
 std::vector<std::string> layout_names() {
   std::vector<std::string> names = algebra_names();
   for (std::string_view const name : swizzle_names) names.emplace_back(name);
@@ -122,7 +122,7 @@ std::string MappingParser::take_declaration() {
   return {};
 }
 
-/// At a type whose values are layouts or swizzles, or one that `decltype` gives.
+/// True at a type whose values are layouts or swizzles, or one that `decltype` gives.
 bool MappingParser::at_type() {
   in_.skip_namespaces();
   return layouts_.at_layout_type() || in_.looking_at_name("ComposedLayout") ||
@@ -279,7 +279,7 @@ bool take_modes(Scanner& in, Call& call) {
     in.back_to(from);
     return false;
   }
-  if (!call.numbers.empty()) in.fail("the modes stand twice", from, in.at() - from);
+  if (!call.numbers.empty()) in.fail("the modes are given twice", from, in.at() - from);
   do {
     std::size_t const at = in.at();
     std::int64_t const n = in.take_integer("the number of a mode");

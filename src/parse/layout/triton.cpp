@@ -227,7 +227,7 @@ class TritonParser {
     return IntTuple(std::move(modes));
   }
 
-  /// (64,64), or 64x64xf16. Nothing where the encoding knows its own.
+  /// (64,64), or 64x64xf16. Nothing if the encoding has its own shape.
   TritonShape shape(std::optional<unsigned> bits, std::string element) {
     TritonShape out;
     out.at = in_.at();

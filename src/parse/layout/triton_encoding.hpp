@@ -48,7 +48,7 @@ struct TritonShape {
   return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n));
 }
 
-/// The layout of an encoding, of the extents that it is given. Throws at the text of what is wrong. Checked by tests/unit/parse/triton_test.cpp.
+/// The layout of an encoding for these extents. Throws InputError at the text that is wrong. Checked by tests/unit/parse/triton_test.cpp.
 [[nodiscard]] Mapping lay_out_triton(Scanner& in, MappingOptions const& options,
                                      TritonEncoding const& encoding, TritonShape const& shape);
 

@@ -94,7 +94,7 @@ class TritonLayouts {
                    f->at, f->length, "give the encoding without it, with the shape of one CTA's part");
     }
   }
-  /// The names that an encoding knows, for its messages without those of CTAs, which must say that there is one.
+  /// The parameters of an encoding, for its messages; those of CTAs are left out, as they can only state that there is one CTA.
   struct Parameters {
     std::string_view kind, names;
   };
@@ -137,7 +137,7 @@ class TritonLayouts {
       if (!is_power(n))
         refuse_shape(shape,
                      "the extent " + std::to_string(n) + " is no power of two, and Triton's layouts need one",
-                     "tensors of Triton have extents of powers of two; give the shape of what is allocated");
+                     "extents of Triton tensors are powers of two; give the shape of the allocation");
       product *= n;
       if (product > 1 << 28) refuse_shape(shape, "the shape has more than 2^28 elements");
     }

@@ -14,7 +14,7 @@ namespace {
 struct View {
   std::string_view name;
   char side;              ///< a, b or c of a TiledMMA; s or d of a TiledCopy, r of a fragment that it retiles
-  bool fragment = false;  ///< of registers: the shape of the partition, compact
+  bool fragment = false;  ///< layout of registers: the shape of the partition, compact
   bool whole = false;     ///< all threads, as a first mode
   [[nodiscard]] bool of_thread() const { return side != 'r' && !whole; }
 };
@@ -127,7 +127,7 @@ std::string_view take_block(Scanner& in) {
 
 bool is_view(std::string_view name) { return named_view(name) != nullptr; }
 
-/// A TiledMMA or a TiledCopy, by a name of take_tiled() or as it stands here, and `.get_slice(5)` behind it. Nothing for others.
+/// A TiledMMA or a TiledCopy, by a name of take_tiled() or written out, and `.get_slice(5)` behind it. Nothing for others.
 std::optional<Tiled> ViewParser::take_part() {
   std::size_t const from = in_.at();
   Tiled tiled;
@@ -212,7 +212,7 @@ Value ViewParser::view() {
     return view_of(name, tiled, from);
   }
   in_.expect(",", "and the thread behind the block");
-  if (tiled.thread) in_.fail("the thread stands twice", block_at, length);
+  if (tiled.thread) in_.fail("the thread is given twice", block_at, length);
   tiled.thread = layouts_.constant();
   in_.expect(",", "and the layout of the tensor behind the thread");
   return view_of(name, tiled, from);

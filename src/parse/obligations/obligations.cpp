@@ -53,7 +53,7 @@ class Reader {
   }
 
  private:
-  /// An entry, and the architectures that it is asked of.
+  /// An entry, and the architectures that it names.
   struct Entry {
     Obligation obligation{};
     std::vector<Architecture const*> archs{};
@@ -151,7 +151,7 @@ class Reader {
     if (!some)
       make_malformed(o, "no obligation with an access has the kernel '" + o.kernel + "'", entry);
     else if (budget->parts.empty())
-      make_malformed(o, "no access of the kernel '" + o.kernel + "' is asked of " + std::string(arch.name),
+      make_malformed(o, "no access of the kernel '" + o.kernel + "' is checked for " + std::string(arch.name),
                      entry);
   }
   void make_malformed(Obligation& o, std::string const& why, toml::node const& entry) const {
@@ -166,8 +166,7 @@ class Reader {
   void refuse_foreign_keys(toml::table const& table, std::string_view kind) const {
     auto const only_for = [&](std::string_view key, bool allowed) {
       if (table.contains(key) && !allowed)
-        file_.fail(std::string(key) + " has no meaning beside " + std::string(kind),
-                   table.get(key)->source());
+        file_.fail(std::string(key) + " cannot be used with " + std::string(kind), table.get(key)->source());
     };
     bool const of_tile = kind == "descriptor" || kind == "tma", of_operand = of_tile || kind == "fragment";
     bool const of_access = kind == "access";
@@ -332,7 +331,7 @@ class Reader {
     if (std::string const why = why_no_block({}, shapes[0]); !why.empty()) file_.fail(why, node->source());
     return shapes[0];
   }
-  /// How often each access runs: one number for all of them, or one for each.
+  /// Numbers of runs of the accesses: one number for all of them, or one for each.
   [[nodiscard]] std::vector<std::uint64_t> weights(toml::node const& node, std::size_t accesses) const {
     toml::array const* const each = node.as_array();
     auto const weight = [&](toml::node const& one) {
@@ -348,7 +347,7 @@ class Reader {
 
   TomlFile file_;
   std::vector<Architecture const*> archs_;
-  bool arch_is_given_;  ///< to prove, with --arch
+  bool arch_is_given_;  ///< `prove` has --arch
   CompiledFiles compiled_{};
   std::set<std::string> names_{};
 };

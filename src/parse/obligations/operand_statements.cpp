@@ -11,7 +11,7 @@ namespace swizproof {
 
 namespace {
 
-/// An inline table with known keys, each of which may be missing.
+/// An inline table with known keys; any of them may be missing.
 class Statement {
  public:
   Statement(TomlFile const& file, toml::node const& node, std::string_view kind,

@@ -112,7 +112,7 @@ class TomlFile {
       std::string const name = string(*item, "arch");
       archs.push_back(within(*item, [&] { return &parse_architecture(name, folder()); }));
       if (std::count(archs.begin(), archs.end(), archs.back()) > 1)
-        fail("this architecture stands there twice", item->source());
+        fail("this architecture is listed twice", item->source());
     }
     return archs;
   }
@@ -136,7 +136,7 @@ class TomlFile {
       if (!one.is_array()) fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
       all.push_back(shape(one));
       if (std::count(all.begin(), all.end(), all.back()) > 1)
-        fail("this block stands there twice", one.source());
+        fail("this block is listed twice", one.source());
     }
     return all;
   }

@@ -7,8 +7,8 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::size_t shortest_word = 3;  ///< of which a letter may be wrong
-constexpr std::size_t longest_word = 64;  ///< of a typing error; longer text is something else
+constexpr std::size_t shortest_word = 3;  ///< length of the shortest word with a typing error
+constexpr std::size_t longest_word = 64;  ///< length of the longest one; longer text is something else
 
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 

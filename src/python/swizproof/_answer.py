@@ -31,7 +31,7 @@ class Answer(Record):
     def _repr_html_(self) -> str:
         return _picture.page_of(self)
 
-    # Set beside the fields: the words that were asked, the document that came, and how predict's columns are shaped.
+    # Set in addition to the fields: the words of the question, the answer's document, and the shape of predict's columns.
     _words: Any
     _document: Any
     _shaped: Any

@@ -27,7 +27,7 @@ def option(name: str, text: Callable[[Any, str], str], value: Any, default: Any 
 
 
 def options(name: str, text: Callable[[Any, str], str], values: Any, required: bool = False) -> List[str]:
-    """The option once for each value; a value alone is one, and so are the integers of one such as block=(32, 8)."""
+    """The option once for each value; a single value is one, and so are the integers of one such as block=(32, 8)."""
     if values is None and not required:
         return []
     several = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)

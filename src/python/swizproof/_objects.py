@@ -296,7 +296,7 @@ class TmaLimits(Record):
 
 @record
 class TmaWitness(Record):
-    """A coordinate that no box of TMA can write as the layout wants it."""
+    """A coordinate that no box of TMA can write to its address in the layout."""
 
     at: List[int]
     byte: Optional[int] = None

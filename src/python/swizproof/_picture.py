@@ -84,7 +84,7 @@ def _cell(value: Any) -> str:
 
 
 def _table(rows: List[Any], names: List[str]) -> str:
-    if any(getattr(row, "reason", None) for row in rows):  # of what has no cost
+    if any(getattr(row, "reason", None) for row in rows):  # why a row has no cost
         names = [*names, "reason"]
     head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
     body = "".join(

@@ -153,7 +153,7 @@ def _where(line: Any) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """A text's end, which tells lines of one file apart."""
+    """The end of a text, by which lines of one file differ."""
     return text if len(text) <= most else "..." + text[3 - most :]
 
 

@@ -276,7 +276,7 @@ class Explain(Answer):
 
 @record
 class Fragment(Answer):
-    """Which element reaches which register of which lane; with `into` or `tv`, whether it belongs there."""
+    """The element in each register of each lane; with `into` or `tv`, whether it belongs there."""
 
     verdict: str
     evidence: Optional[str] = None

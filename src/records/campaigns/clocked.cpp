@@ -4,7 +4,7 @@ namespace swizproof {
 
 namespace {
 
-/// A row [kind, number, cycles once, cycles twice, addresses] of the pattern that is asked there: its law allows the time.
+/// Checks a row [kind, number, cycles once, cycles twice, addresses] of a pattern: the form's cost model allows the time.
 void check_clocked_row(Recomputation& r, std::string const& where, gpu::ClockedForm const& form,
                        gpu::ClockedPattern const& asked, Json const& row) {
   Instruction const like{Operation::st_shared, form.bytes};

@@ -12,7 +12,7 @@ namespace {
 double check_pairs(Recomputation& r) {
   std::vector<gpu::Contention> const all = gpu::contentions();
   auto const name = [](std::string const& neighbour, std::string const& issued) {
-    return issued + " beside " + neighbour;
+    return issued + " with " + neighbour;
   };
   std::map<std::string, gpu::Contention const*> kept;
   for (std::size_t u = 0; u < all.size(); ++u)

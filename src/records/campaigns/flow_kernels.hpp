@@ -1,4 +1,4 @@
-// Kernels of a record with the question that `flow` is asked about each.
+// Kernels of a record, each with its question for `flow`.
 #pragma once
 
 #include "records/campaigns/recomputation.hpp"

@@ -1,5 +1,5 @@
-// A record of a campaign beside the model and beside what the campaign asks (campaign/cases.hpp): the part that all
-// campaigns share. A file of this folder has what one of them must say.
+// A record of a campaign compared with the model and with the campaign's cases (campaign/cases.hpp): the part that all
+// campaigns share. Each other file of this folder checks the records of one campaign.
 #pragma once
 
 #include "campaign/cases.hpp"
@@ -13,9 +13,9 @@ namespace swizproof {
 /// The parts of a campaign that a record holds: as many consecutive ones as devices times ranks took part.
 struct Share {
   std::uint64_t first = 0, last = 1;  ///< last: behind the last one
-  std::uint64_t count = 1;            ///< of all records
+  std::uint64_t count = 1;            ///< number of all records
   [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count >= first && unit % count < last; }
-  /// How many of the units 0 .. `all` - 1.
+  /// Number of the units 0 .. `all` - 1 in the share.
   [[nodiscard]] std::uint64_t of(std::uint64_t all) const;
   [[nodiscard]] std::uint64_t parts() const { return last - first; }
 };
@@ -50,7 +50,7 @@ struct Recomputation {
 /// is inactive.
 [[nodiscard]] WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction const& instruction);
 
-/// Rows of what a unit is, in any order: each kept unit of the share once, and no other. `about` names a row's unit, `check`
+/// Checks rows in any order: each kept unit of the share has one row, and there are no others. `about` names a row's unit, `check`
 /// compares the row with it.
 template <class Unit, class Check>
 void check_kept(Recomputation& r, Json const& rows, std::map<std::string, Unit const*> const& kept,

@@ -28,7 +28,7 @@ constexpr unsigned most_threads = 1024;
 constexpr std::uint64_t most_values = 1 << 26, most_instructions = 4096;
 constexpr unsigned parameters = 8, first_parameter = 1 << 30;
 constexpr std::uint64_t input = std::uint64_t{1} << 40,
-                        output = std::uint64_t{1} << 44;  ///< where the arrays lie: any place
+                        output = std::uint64_t{1} << 44;  ///< addresses of the arrays, chosen freely
 constexpr std::uint64_t bank_of_parameters = 0x210;
 constexpr std::uint64_t shared_bytes = 1 << 16;
 
@@ -222,7 +222,7 @@ class SassBlock {
     return {value.value_or(0), value.has_value()};
   }
 
-  /// A parameter's place in the constant bank, of which its name is c[0x0][0x210]; shared memory begins at 0.
+  /// A parameter's offset in the constant bank, from its name such as c[0x0][0x210]; shared memory begins at 0.
   [[nodiscard]] Word symbol(std::uint32_t which) const {
     std::string const& name = k_.program.symbols[which].name;
     std::uint64_t at = 0;

@@ -86,7 +86,7 @@ long long place(Side const& side, Tile const& shape, int bits, long long index, 
   return tile.place(index, bit, base);
 }
 
-// Bit of what a bare function gives for bit `bit` of unit `x`, where one unit has `bits`.
+// Image of bit `bit` of unit `x` under a bare function; one unit has `bits`.
 long long bare(Function const& f, int bits, long long x, int bit) {
   if (!f.bytes) return f(x) * bits + bit;
   auto const p = x * bits + bit;

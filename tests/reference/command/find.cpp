@@ -6,7 +6,7 @@
 namespace reference {
 namespace {
 
-// One case of an access: for each lane the offsets, in elements, of what its vector holds.
+// One case of an access: for each lane the offsets of its vector's elements.
 struct Vectors {
   std::array<std::vector<long long>, 32> lane;
 };

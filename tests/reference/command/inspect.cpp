@@ -89,7 +89,7 @@ void replay(Campaign& c, Json const& got, std::vector<long long> const& f, bool 
   }
 }
 
-// Bases beside the multiples fail at one of the witnesses.
+// Bases that are no multiples fail at one of the witnesses.
 void replay_witnesses(Campaign& c, Json const& got, Function const& f) {
   if (!got.contains("witnesses")) return;
   for (long long base = 1; base < f.window(); ++base) {
@@ -150,7 +150,7 @@ void compare_bases(Campaign& c, Json const& got, Bases const& bases) {
     bool const model = bases.good[static_cast<std::size_t>(b % bases.period)];
     c.expect(tool == model, "base " + std::to_string(b) + " is " + (model ? "good" : "bad"));
   }
-  if (!got.at("exact").get<bool>()) c.drew("good bases beside the multiples");
+  if (!got.at("exact").get<bool>()) c.drew("good bases that are no multiples");
 }
 
 }  // namespace

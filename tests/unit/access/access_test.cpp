@@ -1,4 +1,4 @@
-// The named accesses, beside what the parser makes of their texts.
+// The named accesses, compared with their texts after parsing.
 #include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>

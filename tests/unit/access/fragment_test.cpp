@@ -16,7 +16,7 @@ std::string matrices(unsigned count, bool transposed) {
   return to_string(thread_values(fragment_of({Operation::ldmatrix, 16, count, transposed}, 16)));
 }
 
-// [CUTLASS 4.7, include/cute/atom/mma_traits_sm80.hpp, mma_traits_sm90.hpp: ALayout, BLayout, CLayout as they stand there]
+// [CUTLASS 4.7, include/cute/atom/mma_traits_sm80.hpp, mma_traits_sm90.hpp: ALayout, BLayout, CLayout, copied]
 TEST(ThreadValues, AsCutesTraitsWriteThem) {
   EXPECT_EQ(mma(0, Operand::a), "((_4,_8),_1):((_8,_1),_0)");
   EXPECT_EQ(mma(0, Operand::d), "((_4,_8),_2):((_16,_1),_8)");

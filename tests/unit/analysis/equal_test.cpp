@@ -58,13 +58,13 @@ TEST(Equal, BasesAreThoseOfSharedMemory) {
   Equality const near = compare("Sw<1,4,19> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, 16);
   ASSERT_TRUE(near.difference);
   EXPECT_EQ(near.difference->base >> 23, 1U);
-  // A function without a period: the solver is asked.
+  // A function without a period: the solver decides.
   Equality const unmasked =
       compare("fn(x) = x ^ (((x >> 26) & 1) << 4) ^ (x & 0 & (x * x)) o smem_ptr[16b](unset) o (8,64):(64,1)",
               plain, 16, 128);
   EXPECT_TRUE(same(unmasked));
   EXPECT_NE(unmasked.domain.find("below 2^24"), std::string::npos);
-  // Large steps name larger bases: exactly the multiples of 2^28, of which the odd ones set bit 28.
+  // Large steps name larger bases: exactly the multiples of 2^28; the odd multiples set bit 28.
   Equality const asked =
       compare("Sw<1,4,24> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, std::uint64_t{1} << 28);
   ASSERT_TRUE(asked.difference);
@@ -174,7 +174,7 @@ TEST(Alignment, CountsBasesOfElementsBelowAByteInBytes) {
 TEST(Alignment, EndsWhereTheTileIsTooLargeToEnumerate) {
   EXPECT_TRUE(
       std::holds_alternative<Unknown>(align("Sw<1,20,1> o smem_ptr[8b](unset) o (1048576):(1)").outcome))
-      << "2^22 bases, of which half are good on all 2^20 bytes";
+      << "2^22 bases; half of them are good on all 2^20 bytes";
 }
 
 TEST(Alignment, OfAFunctionThatIsNoSwizzle) {

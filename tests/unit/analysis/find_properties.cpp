@@ -393,7 +393,7 @@ TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
   EXPECT_GT(own_misfits, 5);
 }
 
-// Every linear map of which 16-byte block lies in which of the 8 slots of the banks: 3 rows over the block's bits.
+// Every linear map from 16-byte blocks to the 8 slots of the banks: 3 rows over the block's bits.
 TEST(FindProperties, NoLinearMapBeatsTheBestXorMap) {
   Draw draw(13);
   int compared = 0;

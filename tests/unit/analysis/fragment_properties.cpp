@@ -12,7 +12,7 @@ namespace {
 
 using Registers = std::array<std::array<std::uint16_t, 8>, 32>;  // 16-bit halves, lowest first
 
-/// ldmatrix.x4 as PTX tells it: matrix j is rows 8j..8j+7, each of 8 halves; thread r*4 + c/2 gets element (r, c) in half c%2;
+/// ldmatrix.x4 as PTX defines it: matrix j is rows 8j..8j+7, each of 8 halves; thread r*4 + c/2 gets element (r, c) in half c%2;
 /// with .trans element (c, r).
 Registers ldmatrix(std::vector<std::uint16_t> const& memory, std::array<std::size_t, 32> const& row_starts,
                    bool trans) {

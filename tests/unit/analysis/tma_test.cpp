@@ -338,7 +338,7 @@ bool any_base_will_do(Map const& map) {
   return false;
 }
 
-/// A tile of rows, planes and a swizzle, many of which TMA writes.
+/// A tile of rows, planes and a swizzle; TMA writes many of these tiles.
 rc::Gen<std::pair<std::string, unsigned>> any_tma_tile() {
   return rc::gen::exec([] {
     unsigned const bits = *rc::gen::element(8U, 16U, 32U, 64U);

@@ -1,4 +1,4 @@
-// H14 and H15 beside dumb counts: what atomics take, and what another block's memory costs.
+// H14 and H15 compared with simple counts: the cost of atomics, and of another block's memory.
 #include "campaign/cluster_model.hpp"
 #include "campaign/contention.hpp"
 #include "campaign/contention_model.hpp"

@@ -1,4 +1,4 @@
-// Rechecking with a solver that says what a test wants: which answer settles what.
+// Rechecking with a simulated solver: the result for each of its answers.
 #include "certificate/certificate.hpp"
 #include "system/whole_file.hpp"
 

@@ -54,7 +54,7 @@ rc::Gen<std::string> any_formula(int depth) {
   });
 }
 
-/// Values of a variable: first, first + step, .. of which those `period` apart are steps of its motion.
+/// Values of a variable: first, first + step, ..; values `period` apart are steps of its motion.
 struct Moving {
   std::int64_t first, step;
   std::uint64_t count, period;
@@ -79,7 +79,7 @@ rc::Gen<Moving> any_moving() {
   });
 }
 
-/// `said` of what f is of each x and y.
+/// Compares `said` with f(x, y) for each x and y.
 template <class F>
 void compare(Motion const& said, Moving const& x, Moving const& y, F const& f) {
   for (std::uint64_t j = 0; j < y.count; ++j)

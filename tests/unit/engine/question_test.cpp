@@ -85,7 +85,7 @@ TEST(Smt, NamesTheQuestionThatFails) {
   EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(questions, two_threads)));
 }
 
-/// True, and out of every engine's reach: three multipliers of 64 bits, and a sum that no rewriting knows.
+/// A true question that no engine can decide: three multipliers of 64 bits, and a sum that no rewriting simplifies.
 Question out_of_reach() {
   return ask("product of a sum", 64, {{"x", 64}, {"y", 64}, {"z", 64}},
              [](auto x, auto y, auto z) { return states(((x ^ y) + shl(x & y, 1)) * z == x * z + y * z); });

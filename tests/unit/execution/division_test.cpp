@@ -47,7 +47,7 @@ TEST(Division, EveryEstimateIsNear) {
     below = most;
   }
   EXPECT_EQ(wrong, 0U);
-  // The reciprocals of 0 and of what is negative as a signed integer.
+  // The reciprocals of 0 and of negative numbers.
   EXPECT_EQ(estimate_of(INFINITY), 0U);
   for (float const f : {-2147483648.0F, -2147483520.0F, -1000.0F, -3.0F, -1.0F})
     EXPECT_EQ(estimate_of(1 / f), 0U) << f;

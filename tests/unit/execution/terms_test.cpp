@@ -21,7 +21,7 @@ struct Case {
   std::mt19937_64 random;
   std::vector<std::uint32_t> words{}, truths{};
   std::uint32_t p = 0, q = 0;
-  static constexpr std::uint64_t low_of_q = 511;  ///< of which a value may be assumed
+  static constexpr std::uint64_t low_of_q = 511;  ///< bits whose value may be assumed
 
   std::uint32_t leaf(Leaf::Kind kind, std::uint32_t extra, std::uint64_t) {
     Leaf l;
@@ -85,7 +85,7 @@ struct Case {
         return n.value;
       case Op::variable:
         if (Leaf const& l = execution.leaves[n.value]; l.kind == Leaf::Kind::undefined)
-          return plain(l.args[0], tid, vp, vq) & ~low_of_q;  // beside the bits that are assumed
+          return plain(l.args[0], tid, vp, vq) & ~low_of_q;  // without the bits that are assumed
         return id == p ? vp : id == q ? vq : special(execution.leaves[n.value].extra, tid);
       case Op::bv_add:
         return a() + b();

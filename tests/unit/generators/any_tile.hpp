@@ -11,7 +11,7 @@
 
 namespace swizproof {
 
-/// A swizzle of which nothing lies below `unit`, so that vectors of that many bytes or elements stay whole.
+/// A swizzle of the bits from `unit` on, so that vectors of that many bytes or elements stay whole.
 inline Swizzle whole_swizzle(std::uint32_t unit) {
   int const shift = *evenly(1, 6);
   return {*evenly(0, std::min(shift, 4) + 1), std::countr_zero(unit) + *evenly(0, 3),
@@ -50,7 +50,7 @@ inline rc::Gen<TileCase> any_case() {
     if (rare == 0) k.pitch = 0;
     if (rare == 1) k.vector_step = 0;
     if (rare == 2) k.vector_step = -whole;
-    if (rare == 3) {  // every second vector, the pitch of which leaves them room
+    if (rare == 3) {  // every second vector, with a pitch that has room for them
       k.vector_step = 2 * whole;
       k.pitch *= 2;
     }

@@ -1,4 +1,4 @@
-// An independent oracle of the cost model, as slow and as plain as can be.
+// An independent oracle of the cost model: slow and simple.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

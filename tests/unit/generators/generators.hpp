@@ -27,7 +27,7 @@ inline rc::Gen<Swizzle> any_swizzle() {
   });
 }
 
-/// A nested shape with up to four leaves a level, and strides of which one in six is 0 and one in six
+/// A nested shape with up to four leaves a level, and strides: one in six is 0, one in six
 /// negative; static or dynamic integers.
 inline rc::Gen<Layout> any_layout(int depth = 2) {
   return rc::gen::exec([depth]() -> Layout {

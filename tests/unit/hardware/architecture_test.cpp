@@ -80,7 +80,7 @@ TEST(Certainty, CountsAsPeopleDo) {
   EXPECT_EQ(with_commas(1896130619), "1,896,130,619");
 }
 
-// ---------------------------------------------------------------------------------- what a table may say besides sm_90's
+// ---------------------------------------------------------------------------------- tables that differ from sm_90's
 
 WarpAccess<std::uint32_t> warp(std::uint32_t (*address)(std::uint32_t), std::uint32_t active = ~0U) {
   WarpAccess<std::uint32_t> w{};

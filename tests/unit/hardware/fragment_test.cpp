@@ -1,4 +1,4 @@
-// fragment.hpp, on literals read off PTX's figures, and against a loop that knows nothing of formulas.
+// fragment.hpp, on literals read off PTX's figures, and compared with a loop that uses no formulas.
 #include <swizproof/hardware/mma_kind.hpp>
 #include <swizproof/hardware/quad_pairs.hpp>
 #include <swizproof/hardware/sparse.hpp>

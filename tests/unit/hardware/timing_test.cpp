@@ -47,7 +47,7 @@ TEST(Timing, OfACpAsyncTellsFromThreeWavefrontsOn) {
   for (int w = 1; w <= 32; ++w) {
     EXPECT_TRUE(time_tells(Operation::st_shared, w));
     EXPECT_EQ(time_tells(Operation::cp_async, w), w >= 3) << w;
-    if (w < 3) continue;  // what tells is never farther above than is said
+    if (w < 3) continue;  // a time that identifies the wavefronts is at most farthest_above() above them
     EXPECT_LE(eighths_of(Operation::cp_async, w).end - 8 * w, 8 * farthest_above(Operation::cp_async)) << w;
   }
 }

@@ -97,7 +97,7 @@ TEST(Kernel, AConditionOfSeveralIsAssumedAsAWhole) {
 }
 
 TEST(Kernel, AChoiceThatMovesAllLanesAlikeIsNoCase) {
-  // Ten conditions on the parameter, each of which adds another number: more truths than are tried one by one.
+  // Ten conditions on the parameter, and each adds another number: more truths than are tried one by one.
   std::string body = "shl.b32 %r5, %r1, 2; add.u32 %r5, %r5, %r2;\n";
   for (unsigned k = 1; k <= 10; ++k)
     body += "setp.eq.u32 %p1, %r3, " + std::to_string(k) + "; add.u32 %r6, %r5, " +

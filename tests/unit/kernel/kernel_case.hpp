@@ -54,7 +54,7 @@ inline KernelAccess load_at(std::string const& body) {
       body + "\nshl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];");
 }
 
-// Names of what is loaded by load_at(), and of what is not modelled in it.
+// Names of the loads in load_at(), and of an instruction in it that is not modelled.
 inline std::string const uniform_load = "the load at PTX line 10", lane_load = "the load at PTX line 11";
 inline std::string not_modelled(std::string const& name) {
   return name + " at PTX line 12, which is not modelled";

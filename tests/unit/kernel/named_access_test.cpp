@@ -109,7 +109,7 @@ TEST(Kernel, LanesThatACallLeavesOutAreOff) {
   ASSERT_EQ(some.size(), 1U);
   EXPECT_EQ(some[0].wavefronts, 4U) << "4 lanes call it";
   auto const rest = accesses_of(body + "@!%p1 call store, (%r1);\nret;\n}\n");
-  EXPECT_EQ(rest.at(0).wavefronts, 12U) << "28 lanes call it, 16 of which return before the store";
+  EXPECT_EQ(rest.at(0).wavefronts, 12U) << "28 lanes call it, and 16 of them return before the store";
   auto const all = accesses_of(body + "call.uni store, (%r1);\nret;\n}\n");
   EXPECT_EQ(all.at(0).wavefronts, 16U);
 }

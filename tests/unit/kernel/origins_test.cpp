@@ -38,7 +38,7 @@ TEST(Kernel, WhatDecidesWhetherAnAccessIsExecutedIsNamed) {
 }
 
 TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
-  // The sum may wrap before it is widened, of which nothing follows; divided by what was loaded it depends on data.
+  // The sum may wrap before it is widened, which does not matter; divided by loaded data it depends on data.
   std::string const body =
       "ld.param.u64 %rd1, [g]; mov.u32 %r4, %ctaid.x; mad.lo.u32 %r5, %r4, 256, %r1; cvt.u64.u32 %rd2, %r5; ";
   std::string const divided = body +

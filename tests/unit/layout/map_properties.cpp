@@ -1,4 +1,4 @@
-// compare(), alignment_of() and is_one_to_one() beside plain loops over every bit of every element: elements below
+// compare(), alignment_of() and is_one_to_one() compared with plain loops over every bit of every element: elements below
 // and across bytes, displacements, nested compositions, negative strides, swizzles that split elements.
 #include "generators/generators.hpp"
 
@@ -159,7 +159,7 @@ RC_GTEST_PROP(Alignment, IsTheSetThatAPlainLoopFinds, ()) {
     return all;
   };
   bool const everywhere =
-      found.bytes == 1 && found.period == 1;  // nothing but displacements: no unit is asked
+      found.bytes == 1 && found.period == 1;  // only displacements: the unit does not matter
   for (std::int64_t base = 0; base < 700; ++base)
     RC_ASSERT(everywhere || found.holds(static_cast<std::uint64_t>(base)) == good(base));
   RC_ASSERT(good(static_cast<std::int64_t>(found.bytes * found.period)) || everywhere);

@@ -1,4 +1,4 @@
-// The learner finds the cost model of simulated devices, and reports where there is none.
+// The learner finds the cost model of simulated devices, and reports devices without one.
 #include "simulated.hpp"
 
 #include <gtest/gtest.h>
@@ -276,7 +276,7 @@ TEST(Learner, RefusesOneBroadcastAtATime) {
   s.merging = false;
   s.twist = [](Instruction i, WarpAccess<std::uint32_t> const& warp, unsigned cost) {
     if (i.operation != Operation::ld_shared || i.bytes != 4) return cost;
-    std::map<std::uint32_t, unsigned> lanes;  // of each word; the first word alone is given to several
+    std::map<std::uint32_t, unsigned> lanes;  // of each word; only the first word is given to several
     unsigned sum = 0;
     for (unsigned l = 0; l < 32; ++l)
       if (warp.active[l]) ++lanes[warp.address[l] / 4];

@@ -1,5 +1,5 @@
-// Simulated devices whose cost model is known here alone: the learner is compared with them without hardware. The cost model of each is written
-// as plainly as possible, with sets of words, and knows nothing of bank.hpp.
+// Simulated devices whose cost model only this file has: the learner is compared with them without hardware. The cost model of each is written
+// as plainly as possible, with sets of words and without bank.hpp.
 #pragma once
 
 #include "learn/learn.hpp"

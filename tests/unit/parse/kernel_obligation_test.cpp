@@ -195,7 +195,7 @@ TEST_F(KernelObligations, AreRefusedWithTheirPlace) {
   expect_refusal("name = \"two\"", "the shape of the block of two is not known");
   expect_refusal("name = \"two\"\nblock = [32, 64]", "at most 1024 threads");
   expect_refusal("name = \"two\"\nblock = [1, 1, 128]", "at most 64 threads in z");
-  expect_refusal("name = \"two\"\nblock = [[32], [64], [32, 1]]", ":4: this block stands there twice");
+  expect_refusal("name = \"two\"\nblock = [[32], [64], [32, 1]]", ":4: this block is listed twice");
   expect_refusal("name = \"column\"\nparam = {\"#0\" = 4294967296}",
                  ":4: column: #0 has 32 bits: -2147483648 to 4294967295");
   expect_refusal("name = \"column\"\nparam = {\"#0\" = 4, column_param_0 = 4}", "are one parameter");

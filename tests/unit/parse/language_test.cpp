@@ -1,4 +1,4 @@
-// The output of `swizproof language` is the language: every form is read, and every name that a parser knows is printed.
+// The output of `swizproof language` is the language: every form is read, and every name that a parser accepts is printed.
 #include <swizproof/parse/language.hpp>
 
 #include <swizproof/hardware/element.hpp>

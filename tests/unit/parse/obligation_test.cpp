@@ -44,7 +44,7 @@ TEST(Obligations, AnAccessIsProved) {
   auto const all = read(good);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].name, "A tile");
-  EXPECT_EQ(all[0].title(), "A tile") << "no architecture where one is asked";
+  EXPECT_EQ(all[0].title(), "A tile") << "no architecture if there is only one";
   ObligationReport const report = decide(all[0], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(report.outcome));
   EXPECT_EQ(report.accesses.size(), 2U);
@@ -84,7 +84,7 @@ TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
 }
 
 TEST(Obligations, WhatIsUndecidedIsUndecidedWhateverWasExpected) {
-  // True, and out of reach: three multipliers of 64 bits, and a sum that no rewriting knows.
+  // True, and not decidable here: three multipliers of 64 bits, and a sum that no rewriting simplifies.
   std::string const hard =
       "[[obligation]]\nname = \"x\"\nalways = \"((a ^ b) + 2 * (a & b)) * c == a * c + b * c\"\n"
       "for = {a = \"all\", b = \"all\", c = \"all\"}\n";
@@ -136,7 +136,7 @@ TEST(Obligations, AnAccessThatDoesNotFitIsRefutedAndMayBeExpected) {
 }
 
 TEST(Obligations, WhatIsFoundToBeMalformedWhileDecidingHasItsPlace) {
-  // Parsed, and meaningless on this tile: whether a coordinate fits is known when the access is asked about.
+  // Parsed, and meaningless on this tile: whether a coordinate fits is known when the access is decided.
   auto const all =
       read("[[obligation]]\nname = \"flat\"\nlayout = \"Sw<3,4,3>\"\naccess = \"ldmatrix.x4\"\n" +
            std::string(good));
@@ -196,7 +196,7 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
                                               "plain on sm_80", "plain on sm_89", "plain on sm_90"}));
   expect_refusal(std::string(good) + "arch = ['sm_90', 'hopper']\n", "twice");
   expect_refusal(std::string(good) + "arch = []\n", "arch is an empty list");
-  // A budget counts what is asked of its architecture.
+  // A budget counts the accesses of its architecture.
   std::string const per_arch =
       "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(32,32):(33,1)'\nelement = 'f32'\naccess = "
       "'column.b32.load'\narch = 'sm_80'\n"
@@ -208,7 +208,7 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
     EXPECT_EQ(std::get<StaysWithin>(three[2].what).parts.size(), 1U) << arch;
     EXPECT_EQ(decide(three[2], {}).spending->total, 32U) << arch;
   }
-  expect_refusal(per_arch + "'sm_100'", "no access of the kernel 'k' is asked of sm_100");
+  expect_refusal(per_arch + "'sm_100'", "no access of the kernel 'k' is checked for sm_100");
 }
 
 /// Two accesses of a kernel, how often each runs, and a budget for them.
@@ -225,7 +225,7 @@ TEST(Obligations, ABudgetIsTheSumOfAllCasesOfAllAccesses) {
   ASSERT_EQ(part.accesses.size(), 2U);
   std::uint64_t const spent =
       2U * 8 * 4 * 4 + 3 * 32 * 4;  // ldmatrix.x4 and copy.row128 go once over (128,64)
-  EXPECT_GT(*part.accesses[0].cost()->total, 8U * 4 * 4) << "they are asked at every position";
+  EXPECT_GT(*part.accesses[0].cost()->total, 8U * 4 * 4) << "they are checked at every position";
   ObligationReport const exact = decide(all[1], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(exact.outcome)) << exact.detail;
   ASSERT_TRUE(exact.spending.has_value());
@@ -274,9 +274,9 @@ TEST(Obligations, BudgetsAndWeightsAreRefusedWithThePlace) {
   expect_refusal("[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 3\n",
                  "no obligation with an access has the kernel");
   expect_refusal("[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 3\nat_most = 2\n",
-                 "at_most has no meaning beside budget");
+                 "at_most cannot be used with budget");
   expect_refusal("[[obligation]]\nname = 'x'\nweight = 2\nequal = ['tma:128B', 'tma:64B']\n",
-                 "weight has no meaning beside equal");
+                 "weight cannot be used with equal");
 }
 
 TEST(Obligations, APrintedObligationSaysWhereItIsPrinted) {
@@ -294,7 +294,7 @@ TEST(Obligations, RefusesWithThePlace) {
   expect_refusal("[[obligation]]\nname = \"a\"\nlayot = \"x\"\n", ":3: unknown key 'layot'");
   expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\"]\n", "equal takes two");
   expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\nat_most = 4\n",
-                 "no meaning");
+                 "at_most cannot be used with equal");
   expect_refusal("[[obligation]]\nname = \"a\"\naligned = {layout = \"tma:32B\", to = 0}\n", "from 1");
   expect_refusal(std::string(good) + good, "two obligations of this name");
   expect_refusal(std::string(good) + "expect = \"maybe\"\n", "expect must be");
@@ -306,11 +306,10 @@ TEST(Obligations, RefusesWithThePlace) {
   expect_refusal(always + "for = {x = \"3..2\"}\n", "empty");
   expect_refusal(always + "for = {}\n", "1 to 8 variables");
   expect_refusal(always + "for = {x = \"0..3\"}\nelement = \"f16\"\n",
-                 ":5: element has no meaning beside always");
-  expect_refusal(always + "for = {x = \"0..3\"}\narch = \"sm_90\"\n",
-                 ":5: arch has no meaning beside always");
+                 ":5: element cannot be used with always");
+  expect_refusal(always + "for = {x = \"0..3\"}\narch = \"sm_90\"\n", ":5: arch cannot be used with always");
   expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\narch = \"sm_90\"\n",
-                 "arch has no meaning beside equal");
+                 "arch cannot be used with equal");
   expect_refusal(
       "[[obligation]]\nname = \"a\"\nlayout = \"-\"\nelement = \"f16\"\naccess = \"ld.shared.b32: "
       "address = 4*lane\"\n",

@@ -257,7 +257,7 @@ TEST(ConversionObligations, OtherUnitsCoverTheSameBytes) {
   refused(tile + "convert = {gives = \"(8,32):(32,1)\"}", "5: convert needs to");
   refused(tile + "convert = {to = \"word\"}", "5: unknown element type");
   refused(tile + "convert = {to = \"f32\", from = \"f16\"}", "5: unknown key 'from'");
-  refused("arch = \"sm_90\"\n" + tile + "convert = {to = \"f32\"}", "arch has no meaning beside convert");
+  refused("arch = \"sm_90\"\n" + tile + "convert = {to = \"f32\"}", "arch cannot be used with convert");
   refused("convert = {to = \"f32\"}", "convert needs a layout");
 }
 

@@ -54,9 +54,9 @@ TEST(ParseAccess, TakesThreadValuesOnlyFromALayoutThatIsAllOfIt) {
   EXPECT_EQ(access_error(swizzled).message,
             "a thread-value layout is a plain layout of two modes, (thread, value)");
   EXPECT_EQ(access_error(swizzled).at, 16U);
-  EXPECT_EQ(
-      access_error("ldmatrix.x4: tv slice((32,8,2):(1,32,256),(_,_,1)) tile (32,16)").message,
-      "this layout alone is not all of it: the slice starts at offset 256, which CuTe adds to the pointer");
+  EXPECT_EQ(access_error("ldmatrix.x4: tv slice((32,8,2):(1,32,256),(_,_,1)) tile (32,16)").message,
+            "this layout is not the whole function: the slice starts at offset 256, which CuTe adds to the "
+            "pointer");
   EXPECT_EQ(access_error("ldmatrix.x4: tv (32,8):(1,32) tile (1048576,1048576,1048576,1048576)").message,
             "the tile has more than 2^62 elements");
 }
@@ -91,7 +91,7 @@ TEST(Parse, APointerLiesWhereItsElementsCan) {
 
 TEST(Parse, TheAlgebraTakesNoFunctionOfBytes) {
   EXPECT_EQ(input_error_of("composition(tma:128B, (8,64):(64,1))").message,
-            "a TMA mode alone is a function of byte addresses, and the algebra acts on elements");
+            "a TMA mode without a box maps byte addresses, and the algebra acts on elements");
   EXPECT_EQ(input_error_of("upcast<2>(tma:128B)").at, 10U);
   EXPECT_EQ(input_error_of("size(Sw<3,4,3>)").message, "size: a swizzle alone has no size");
   EXPECT_EQ(

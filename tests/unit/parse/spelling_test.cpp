@@ -232,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "an instruction reads a layout"},
         Refused{"TiledMMA<MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>>",
                 "a TiledMMA computes on registers: it lays out no shared memory and accesses none",
-                "'swizproof fragment' tells which register"},
+                "'swizproof fragment' shows which register"},
         Refused{"Shape<_8,_64>{}", "this is (_8,_64), not a layout",
                 "as the shape of a layout: make_layout((_8,_64))"},
         Refused{"mkae_layout((8,64))", "unknown name 'mkae_layout'", "did you mean make_layout?"},

@@ -258,7 +258,7 @@ TEST(Html, CannotBeLeftByAName) {
   std::string const page = html(map, make_tile(map, 0), std::vector{parse_access(text)}, sm_90);
   std::string const data = page.substr(page.find("id=\"data\">"));
   EXPECT_EQ(data.substr(10, data.find("</script>") - 10).find('<'), std::string::npos);
-  EXPECT_NE(data_of(page).dump().find("lane/2 < 16"), std::string::npos) << "and the page knows it";
+  EXPECT_NE(data_of(page).dump().find("lane/2 < 16"), std::string::npos) << "and the page has it";
 }
 
 TEST(Html, LeavesOutWhatDoesNotFit) {

@@ -63,7 +63,8 @@ TEST(Nsight, OneWavefrontAboveTheProofIsAContradiction) {
   EXPECT_EQ(compare(line(1000, 4001), {ldsm(4)}).comparison, Comparison::above);
   EXPECT_EQ(compare(line(1000, 3999), {ldsm(4)}).comparison, Comparison::undecided) << "no LDSM.x4 costs 3";
   EXPECT_EQ(compare(line(1000, 4000), {ldsm(8), ldsm(4)}).comparison, Comparison::below);
-  EXPECT_EQ(compare(line(1, 8), {ldsm(8), ldsm(4)}).comparison, Comparison::undecided) << "of which is it?";
+  EXPECT_EQ(compare(line(1, 8), {ldsm(8), ldsm(4)}).comparison, Comparison::undecided)
+      << "either may be executed";
   EXPECT_EQ(compare(line(1, 9), {ldsm(8), ldsm(4)}).comparison, Comparison::above);
 }
 

@@ -212,7 +212,7 @@ TEST(Dumped, AMergeThatLooksLikeAnotherAccessIsNamed) {
   ASSERT_EQ(a.report.merges.size(), 1U);
   EXPECT_EQ(a.report.merges[0].ptx_lines.size(), 2U);
   EXPECT_EQ(a.report.not_traced, 0U);
-  // One of the two alone is no merge.
+  // Only one of the two is no merge.
   Answer const b = compared(wide + "\nLDS R6, [R2+0x400]", ptx);
   EXPECT_TRUE(b.report.merges.empty());
   EXPECT_EQ(b.report.not_traced, 1U) << "the other one";
@@ -258,7 +258,7 @@ TEST(Dumped, AnAccessThatNoLaneExecutesIsLeftOut) {
 }
 
 TEST(Dumped, AnUnknownShiftOfAllLanesIsNotCertain) {
-  // By n bytes in both: PTX knows that the low 4 bits of the base are 0, SASS here only 2 of n * 4.
+  // By n bytes in both: in PTX the low 4 bits of the base are known to be 0, in SASS here only 2 of n * 4.
   Answer const a = compared("#7\nLEA R2, R3, R2, 0x2\nLDS R4, [R2]", row);
   EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
   EXPECT_FALSE(a.only().certain);

@@ -84,7 +84,7 @@ TEST_F(SourceTest, TakesTheLongestTailOfThePath) {
 }
 
 TEST_F(SourceTest, NeverLeavesTheFolder) {
-  // No file of this name lies beside the folder that the test runs in.
+  // No file of this name lies next to the folder that the test runs in.
   std::string const name = "outside_" + std::to_string(getpid()) + ".cu";
   write(name, "outside");
   write("inside/other.cu", "inside");

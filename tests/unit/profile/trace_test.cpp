@@ -410,7 +410,7 @@ TEST(Trace, WhatTheSanitizerDoesNotReportIsNamed) {
             (std::vector<std::string>{"UTMALDG.2D", "UTMASTG.2D"}));
   EXPECT_TRUE(read_trace("t", text_of(small())).unseen.empty());
   EXPECT_EQ(refusal_of(7, [](Json& j) { j["unseen"]["k"] = {"UTMALDG"}; }),
-            "t.jsonl:7: 'unseen' names 'k', of which there is no line");
+            "t.jsonl:7: 'unseen' names 'k', but no line is of this kernel");
   EXPECT_EQ(refusal_of(7, [&](Json& j) { j["unseen"][kernel] = {1}; }),
             "t.jsonl:7: 'unseen' is no list of texts");
   EXPECT_EQ(refusal_of(7, [](Json& j) { j["unseen"] = 1; }), "t.jsonl:7: 'unseen' is no object");

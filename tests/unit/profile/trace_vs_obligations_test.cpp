@@ -1,4 +1,4 @@
-// Traced accesses beside what is proved, lane by lane; and what fixes a traced kernel.
+// Traced accesses compared with proved ones, lane by lane; and fixes of a traced kernel.
 #include "profile/trace_vs_obligations.hpp"
 #include "profile/fixes.hpp"
 
@@ -11,7 +11,7 @@
 namespace swizproof {
 namespace {
 
-/// Obligations, their proofs, and a trace beside them.
+/// Obligations, their proofs, and a trace.
 struct Case {
   std::vector<Obligation> obligations{};
   std::vector<ProvedAccess> proved{};

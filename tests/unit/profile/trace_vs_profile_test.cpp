@@ -1,4 +1,4 @@
-// A trace beside a profile: what must be equal, what is known to differ, and what is a mismatch.
+// A trace compared with a profile: equal numbers, known differences, and mismatches.
 #include "profile/trace_vs_profile.hpp"
 
 #include <gtest/gtest.h>
@@ -129,8 +129,7 @@ TEST(Counted, TablesAreLaunchesOrPrintsOfOne) {
   EXPECT_EQ(outcome({{1, 9}, {1, 11}}, 2), Outcome::equal);
   EXPECT_EQ(outcome({{1, 9}, {1, 12}}, 2), Outcome::different);
   EXPECT_EQ(outcome({{2, 9}, {2, 11}}, 2), Outcome::equal);
-  EXPECT_EQ(outcome({{2, 9}, {2, 12}}, 2), Outcome::undecided)
-      << "or four launches, of which two were traced";
+  EXPECT_EQ(outcome({{2, 9}, {2, 12}}, 2), Outcome::undecided) << "or four launches, two of them traced";
   EXPECT_EQ(outcome({{3, 9}, {1, 11}}, 2), Outcome::undecided);
   EXPECT_EQ(outcome({{3, 10}}, 2), std::nullopt);
 }

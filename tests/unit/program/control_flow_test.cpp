@@ -146,7 +146,7 @@ TEST(Flow, WaysThatMeetEarly) {
                {{2, 1}, {3, 4}, {3, -2}, {4, -2}, {-1, -2}},
                {false, false, false, true, false},
                {false, true, false, false, false}},
-           Row{"as two branches, of which the second one's ways meet there",
+           Row{"as two branches; the ways of the second one meet there",
                {{4, 1}, {2, 3}, {3, -2}, {4, -2}, {-1, -2}},
                {false, false, false, false, false}},
            Row{"as one branch",

@@ -573,7 +573,7 @@ TEST(EvidenceOfAtomics, ContradictsMergingAndCountingApart) {
   EXPECT_GT(contradictions(record), 200U);
 }
 
-// Nine tenths of shared memory's bytes beside stores: the sum of H16 is no idle bound.
+// With stores at the same time, nine tenths of the bandwidth are used: the bound of H16 is tight.
 TEST(EvidenceOfContention, ContradictsAPairThatMovesMoreOrLess) {
   Json record = parsed("h200-contention.json");
   for (double const times : {0.5, 2.0}) {

@@ -152,7 +152,7 @@ TEST(EvidenceLeaves, OfFlow) {
 
 TEST(EvidenceLeaves, OfCounters) { expect_unseen("h200-counters.json", and_metadata({})); }
 
-// Measured: times, cycles within their rounding, and how much was measured again, which no row tells.
+// Measured: times, cycles within their rounding, and the number of repeated measurements, which no row has.
 TEST(EvidenceLeaves, OfWavefronts) {
   expect_unseen("h200-wavefronts.json",
                 and_metadata({"/counts/measured_again", "/longest/until/calibrated", "/longest/until/drawn",

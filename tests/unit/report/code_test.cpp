@@ -114,7 +114,7 @@ TEST(Code, TheArrayHoldsADisplacedTile) {
               std::string::npos)
         << code(text, Language::dsl);
   }
-  // Offsets 512 - 32 * 7 .. 512 + 31, of which cosize says 256.
+  // Offsets 512 - 32 * 7 .. 512 + 31; the cosize is 256.
   EXPECT_NE(code("Sw<0,3,3> o _512 o (8,32):(-32,1)", Language::cute).find(" tile[544];"), std::string::npos);
 }
 

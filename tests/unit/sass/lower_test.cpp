@@ -1,4 +1,4 @@
-// The meaning of instructions: each is lowered, executed and evaluated for numbers that a test knows.
+// The meaning of instructions: each is lowered, executed and evaluated for given numbers.
 #include "sass_case.hpp"
 
 #include <swizproof/execution/terms.hpp>

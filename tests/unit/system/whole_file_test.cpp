@@ -94,7 +94,7 @@ TEST_F(WholeFiles, ADeviceIsWrittenTo) {
 }
 
 TEST_F(WholeFiles, ADescriptorIsShared) {
-  // As in `program --svg /dev/stdout > file`: what is printed before and after lies beside it.
+  // As in `program --svg /dev/stdout > file`: text printed before and after is in the same file.
   int const to = open(path("out").c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_GE(to, 0);
   ASSERT_EQ(::write(to, "before ", 7), 7);

@@ -7,7 +7,7 @@
     set(input);
     input.dispatchEvent(new Event('change', {bubbles: true}));
   };
-  // A browser tells of a change where there is one; each takes the page a picture.
+  // A browser reports only a real change; each one makes the page draw a picture.
   const setTo = (input, value) => { if (input.value !== String(value)) change(input, () => { input.value = value; }); };
   const choose = name => {
     const span = [...document.querySelectorAll('#swizzles span')].find(x => x.textContent === name);

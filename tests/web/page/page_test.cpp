@@ -61,7 +61,7 @@ struct Folder {
 
 /// The page that a command line of swizproof writes. It loads nothing.
 std::string page_of(std::string const& command, std::filesystem::path const& page) {
-  // explain tells by its exit code what it found.
+  // The exit code of explain depends on its findings.
   (void)output_of(std::string(SWIZPROOF_BINARY) + " " + command + " --html " + page.string());
   std::string const written = text_of(page);
   EXPECT_FALSE(written.empty()) << command;

@@ -100,7 +100,7 @@ def by_solver(document):
 def lacks_solver(document):
     """Whether an answer says that an engine would be needed which the page has not."""
     text = str(document)
-    return any(why in text for why in ("no solver in this build", "no engine knows the period", "no period that is known"))
+    return any(why in text for why in ("no solver in this build", "no engine can decide the period", "no period that is known"))
 
 
 def difference(program, page, undecided=False, path=""):
@@ -128,8 +128,8 @@ def difference(program, page, undecided=False, path=""):
 
 
 def disagreement(program, page):
-    """What is wrong with the page's answer, as (exit code, document), beside the program's; nothing if they say the same, or if
-    the page says that it does not know what only a solver knows."""
+    """The error in the page's answer, as (exit code, document), compared with the program's; nothing if they agree, or if
+    the page leaves undecided what needs a solver."""
     if found := difference(program[1], page[1]):
         return found
     if program[0] == page[0]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""build/page/swizproof.html, opened from its file in headless Chromium, beside the program: the same answers to random questions,
-and what else a page promises. Needs SWIZPROOF_BINARY and SWIZPROOF_PAGE."""
+"""build/page/swizproof.html, opened from its file in headless Chromium, compared with the program: the same answers to random
+questions, and the page's own features. Needs SWIZPROOF_BINARY and SWIZPROOF_PAGE."""
 
 import json
 import os
@@ -108,7 +108,7 @@ class Webpage(unittest.TestCase):
                     if access.get("wavefronts") is not None:
                         self.assertRegex(seen["details"], rf"wavefronts\s+{access['wavefronts']}\s+ideal\s+{access['ideal']}\s")
         print("webpage:", ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())), file=sys.stderr)
-        # A page that knows nothing would agree, too.
+        # A page without answers would agree, too.
         self.assertGreater(counts["proved"], QUESTIONS // 6)
         self.assertGreater(counts["refuted"], QUESTIONS // 6)
         self.assertGreater(counts["error"], QUESTIONS // 10)

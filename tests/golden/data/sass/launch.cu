@@ -1,4 +1,4 @@
-// launch.sass: nvcc -cubin -arch=sm_90 launch.cu, then nvdisasm launch.cubin, without -c. Kernels whose launch the cubin tells of.
+// launch.sass: nvcc -cubin -arch=sm_90 launch.cu, then nvdisasm launch.cubin, without -c. Kernels whose launch follows from the cubin.
 struct Shape {
   int rows, columns, pitch;
 };
