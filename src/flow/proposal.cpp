@@ -238,7 +238,7 @@ FlowBlock likely_block(ptx::Function const& kernel) {
   if (most != 0 && kernel.maxntid_dims > 1)
     return {{most, std::max(kernel.maxntid[1], 1U), std::max(kernel.maxntid[2], 1U)}, ".maxntid of the PTX"};
   std::uint32_t const n = most != 0 ? most : plane ? 2 * usual : usual;
-  std::string const why = most != 0 ? ".maxntid of the PTX" : "the PTX does not say it";
+  std::string const why = most != 0 ? ".maxntid of the PTX" : "the PTX does not specify it";
   if (plane && n % warp == 0 && n > warp) return {{warp, n / warp, 1}, why};
   return {{n, 1, 1}, why};
 }

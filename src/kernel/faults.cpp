@@ -37,7 +37,7 @@ std::string why_no_bounds(ExecutedKernel const& kernel, ExecutedAccess const& ac
     return "the dump has no size of shared memory: nvdisasm -g FILE.cubin, without -c, prints it";
   if (symbol == ~0U) return no_known_array;
   if (sass && !kernel.options.shared_bytes)
-    return "behind the static part may lie dynamic shared memory: --shared-bytes N gives its size";
+    return "dynamic shared memory may follow the static part: --shared-bytes N gives its size";
   std::string const name = short_name(symbols[symbol].name);
   if (symbols[symbol].extern_array && !kernel.options.shared_bytes)
     return fmt::format("the size of {} is set at the launch: --shared-bytes N gives it", name);
@@ -233,10 +233,10 @@ class FaultCheck {
     if (first_.misaligned.empty())
       first_.misaligned =
           aligned_
-              ? fmt::format("lane {} of warp {} is {} bytes behind a multiple of {}", first, now_.number,
+              ? fmt::format("lane {} of warp {} is {} bytes past a multiple of {}", first, now_.number,
                             bytes[first] % unit_, unit_)
               : fmt::format(
-                    "lanes {} and {} of warp {} are {} bytes apart: one of them is at no multiple of {}",
+                    "lanes {} and {} of warp {} are {} bytes apart: they cannot both be at a multiple of {}",
                     first, *other, now_.number,
                     std::max(bytes[first], bytes[*other]) - std::min(bytes[first], bytes[*other]), unit_);
     return true;

@@ -240,12 +240,13 @@ std::string bases_of(KernelWorst const& w) {
 
 std::string open_lanes_of(KernelWorst const& w) {
   int const n = std::popcount(w.open);
-  return n == 0 ? "" : fmt::format("; {} lane{} more may take part", n, n == 1 ? "" : "s");
+  return n == 0 ? "" : fmt::format("; {} more lane{} may take part", n, n == 1 ? "" : "s");
 }
 
 std::string assumed_in_words(std::vector<std::string> const& forms) {
   if (forms.empty()) return {};
-  return fmt::format("assumed, not measured, is what these instructions mean: {}", fmt::join(forms, ", "));
+  return fmt::format("the meaning of these instructions is assumed, not measured: {}",
+                     fmt::join(forms, ", "));
 }
 
 std::uint64_t wavefronts_lost(KernelAccess const& a, std::uint64_t executions) {

@@ -233,13 +233,6 @@ std::string footprint_line(AccessVerdict const& v, int indent) {
       indent, wavefronts, wavefronts == 1 ? "" : "s", clause);
 }
 
-std::string short_name(std::string name) {
-  constexpr std::string_view anonymous = "(anonymous namespace)::";
-  for (std::size_t at = name.find(anonymous); at != name.npos; at = name.find(anonymous, at))
-    name.erase(at, anonymous.size());
-  return name;
-}
-
 std::string next_step(AccessVerdict const& v, std::string_view rows) {
   auto const* const misfit = std::get_if<Misfit>(&v.found);
   if (misfit == nullptr) return {};
@@ -269,7 +262,7 @@ std::string describe_cost(AccessVerdict const& v, Style const& style, bool is_be
           footprint_line(v, 9);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,
-                        cost.coverage->of, v.narrowed ? "" : "; 'for i in 0..N' moves an access");
+                        cost.coverage->of, v.narrowed ? "" : "; add 'for i in 0..N' to cover more positions");
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;

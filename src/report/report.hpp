@@ -59,9 +59,6 @@ class Style {
 /// The text with control characters as `\x1b`, so that a name of a file moves no cursor. Letters of other alphabets stay.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The name of a kernel, as people read it: without `(anonymous namespace)::`.
-[[nodiscard]] std::string short_name(std::string name);
-
 /// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too; from 2^63 on with a sign, as offsets below 0 are.
 [[nodiscard]] std::string describe(Refuted const& refuted);
 

@@ -99,6 +99,9 @@ class Decision {
 
   void decide(PtxText& part) {
     must_be_code(part.text, part.name);
+    if (arguments_.machine && !sass::is_sass(part.text))
+      throw InputError::whole("this is PTX, and --sass decides machine code", part.name,
+                              "leave --sass out, or give the library, the cubin or what nvdisasm -g prints");
     if (sass::is_sass(part.text)) {
       sass::Module const module = sass::read_module(std::move(part.text), part.name);
       targets_.take_sass(module.arch);

@@ -180,7 +180,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   std::optional<Comparison> since;
   if (!arguments.since.empty()) {
     since = compared(results, decide_files(common, earlier(arguments), options, {}));
-    bool const all_read = decided.not_read.empty() && since->not_read.empty();
+    bool const all_read = decided.not_read.empty() && since->not_read.empty() && since->undecided.empty();
     common.exit_code = !since->worse.empty() ? refuted : all_read ? holds : undecided;
   }
   Architecture const& arch = parse_architecture(common.arch);
@@ -227,9 +227,10 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
       "barrier between, in any launch? Exit code 1 if so. --block and --param narrow the launches");
   sub.add_option(
          "--since", arguments.since,
-         "an earlier build, of the forms of FILE: which lines cost more or less than in it? Exit code 1 if "
-         "one is\n"
-         "worse, else 0, with other conflicts too. Lines are matched by kernel, number and instruction")
+         "compare with an earlier build (any form of FILE): lists the lines that cost more or less.\n"
+         "Exit code 1 if a line "
+         "is worse or a new one has a conflict, 3 if one may be and is not decided, else 0, also with\n"
+         "older conflicts. Lines are matched by kernel, block, line and instruction")
       ->type_name("FILE")
       ->excludes(races);
   sub.add_flag("--same-values", options.same_values, "with --races: two writes of one value are accepted")
@@ -254,14 +255,13 @@ void add_kernel(CLI::App& app, Common& common) {
          "the "
          "CUDA toolkit read:\nits PTX, and its machine code if it has none")
       ->required();
-  sub->add_flag(
-      "--sass", arguments->machine,
-      "decide the machine code of a binary, not the PTX that it keeps; of a folder its .cubin and .sass "
-      "files");
+  sub->add_flag("--sass", arguments->machine,
+                "check the machine code of a binary, not its PTX; in a folder, the .cubin and .sass "
+                "files");
   sub->add_option(
       "--kernel", arguments->kernel,
-      "only kernels with a name that this regular expression finds; of PTX the code of others is not "
-      "read");
+      "only kernels with a name that this regular expression matches; in PTX, the code of others is not "
+      "parsed");
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
                   "or tid.z and its code has no .reqntid. NAME=X,Y: of the kernels whose name this\nregular "
@@ -284,9 +284,10 @@ void add_kernel(CLI::App& app, Common& common) {
   kernel_detail::add_questions_to(*sub, *arguments, *options);
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
-  sub->add_option("--source", arguments->source,
-                  "a folder to look for the sources in, for the longest tail of each path of the PTX that is "
-                  "there,\nbefore the path itself; may be repeated")
+  sub->add_option(
+         "--source", arguments->source,
+         "a folder with the sources: tried before each path in the PTX, with the longest tail of the "
+         "path\nthat exists in it; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   add_emit_toml_to(*sub, arguments->emit);

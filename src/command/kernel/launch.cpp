@@ -64,6 +64,8 @@ void LaunchBlocks::must_be_used() const {
 std::pair<std::string, ParameterValue> parse_param(std::string const& text) {
   std::size_t const equal = text.find('=');
   if (equal != text.npos && equal != 0) {
+    // `flow` writes 0=1024, and the answers of both write #0.
+    bool const is_index = text.find_first_not_of("0123456789") == equal;
     std::string_view digits = std::string_view(text).substr(equal + 1);
     bool const minus = digits.starts_with('-');
     if (minus) digits.remove_prefix(1);
@@ -73,7 +75,7 @@ std::pair<std::string, ParameterValue> parse_param(std::string const& text) {
     auto const [stop, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), n, hex ? 16 : 10);
     if (error == std::errc{} && stop == digits.data() + digits.size())
-      return {text.substr(0, equal), {minus ? 0 - n : n, minus && n != 0}};
+      return {(is_index ? "#" : "") + text.substr(0, equal), {minus ? 0 - n : n, minus && n != 0}};
   }
   throw InputError::whole("--param takes NAME=VALUE", text, "the first parameter is #0: --param '#0=1024'");
 }

@@ -1,6 +1,7 @@
 #include "command/kernel/results.hpp"
 #include "command/profile/page_parts.hpp"
 
+#include "parse/question/kernels.hpp"
 #include "picture/picture.hpp"
 #include "report/fix.hpp"
 #include "report/races.hpp"

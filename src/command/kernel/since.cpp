@@ -18,6 +18,7 @@ struct LineOfBuild {
   std::size_t accesses = 0;
   std::optional<unsigned> excess = 0;
   bool fault = false;
+  bool open = false;  ///< the excess is a bound that no execution is known to take
 };
 
 std::vector<LineOfBuild> lines_of(KernelReport const& report) {
@@ -31,6 +32,7 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
     if (at == out.end() || a.file.empty()) at = out.insert(out.end(), {std::move(source), a.op});
     ++at->accesses;
     at->fault = at->fault || is_fault(a);
+    at->open = at->open || a.verdict == KernelVerdict::unknown;
     if (!a.executed) continue;
     if (!a.wavefronts)
       at->excess.reset();
@@ -40,8 +42,8 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
   return out;
 }
 
-std::string excess_in_words(std::optional<unsigned> excess) {
-  return excess ? fmt::format("{}", *excess) : "an unknown number";
+std::string excess_in_words(LineOfBuild const& l) {
+  return l.excess ? fmt::format("{}{}", l.open ? "at most " : "", *l.excess) : "an unknown number";
 }
 
 class Comparing {
@@ -88,11 +90,14 @@ class Comparing {
                       f.excess, {}};
     bool const more = o.excess && (!f.excess || *f.excess > *o.excess);
     bool const fewer = f.excess && (!o.excess || *f.excess < *o.excess);
-    line.why = fmt::format("{} wavefronts above the ideal, {} before", excess_in_words(f.excess),
-                           excess_in_words(o.excess));
+    line.why =
+        fmt::format("{} wavefronts above the ideal, {} before", excess_in_words(f), excess_in_words(o));
     if (f.fault && !o.fault) line.why = "misaligned or out of bounds, which it was not before";
     if (!f.fault && o.fault && !more) line.why = "no longer misaligned or out of bounds";
-    if (more || (f.fault && !o.fault))
+    bool const fault = f.fault && !o.fault;
+    if (more && f.open && !fault)
+      out_.undecided.push_back(std::move(line));
+    else if (more || fault)
       out_.worse.push_back(std::move(line));
     else if (fewer || (!f.fault && o.fault))
       out_.better.push_back(std::move(line));
@@ -104,8 +109,9 @@ class Comparing {
     ComparedLine line{name_, block_, f.source, {}, f.op, 0, f.accesses, {}, f.excess, {}};
     if (f.fault) line.why = "new, and misaligned or out of bounds";
     if (!f.fault && f.excess != 0U)
-      line.why = fmt::format("new, and {} wavefronts above the ideal", excess_in_words(f.excess));
-    (line.why.empty() ? out_.added : out_.worse).push_back(std::move(line));
+      line.why = fmt::format("new, and {} wavefronts above the ideal", excess_in_words(f));
+    auto& to = line.why.empty() ? out_.added : f.open && !f.fault ? out_.undecided : out_.worse;
+    to.push_back(std::move(line));
   }
 
   Comparison out_{};
@@ -138,6 +144,7 @@ nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& s
     for (ComparedLine const& l : lines) out[key].push_back(line_json(l));
   };
   list("worse", c.worse), list("better", c.better), list("added", c.added), list("removed", c.removed);
+  list("undecided", c.undecided);
   for (UnreadFile const& f : c.not_read) out["not_read"].push_back({{"file", f.file}, {"reason", f.reason}});
   out["kernels_added"] = c.only_new, out["kernels_removed"] = c.only_old;
   return out;
@@ -145,15 +152,17 @@ nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& s
 
 std::string describe(Comparison const& c, std::string const& since) {
   std::string out =
-      fmt::format("compared with {}: {} worse, {} better, {} the same, {} added, {} removed (lines)\n", since,
-                  c.worse.size(), c.better.size(), c.same, c.added.size(), c.removed.size());
+      fmt::format("compared with {}: {} worse, {} better, {} the same, {} added, {} removed{} (lines)\n",
+                  since, c.worse.size(), c.better.size(), c.same, c.added.size(), c.removed.size(),
+                  c.undecided.empty() ? "" : fmt::format(", {} undecided", c.undecided.size()));
   auto const list = [&](std::string_view what, std::vector<ComparedLine> const& lines) {
     for (ComparedLine const& l : lines)
       out += fmt::format("  {:<7}  {}{}  {}  {}{}\n", what, l.source,
                          l.was_at.empty() ? "" : fmt::format(" (was {})", l.was_at), l.op,
                          l.why.empty() ? "" : l.why + "  ", l.kernel);
   };
-  list("worse", c.worse), list("better", c.better), list("added", c.added), list("removed", c.removed);
+  list("worse", c.worse), list("unknown", c.undecided), list("better", c.better), list("added", c.added);
+  list("removed", c.removed);
   for (UnreadFile const& f : c.not_read)
     out += fmt::format("  not read: {}: {}\n", printable(f.file), printable(f.reason));
   for (std::string const& k : c.only_new)

@@ -27,7 +27,9 @@ struct ComparedLine {
 /// Changes from an old build to a new one.
 struct Comparison {
   std::vector<ComparedLine> worse{}, better{}, added{}, removed{};
-  std::size_t same = 0;                             ///< lines
+  std::vector<ComparedLine>
+      undecided{};       ///< lines of the new build that may be worse: their verdict is unknown
+  std::size_t same = 0;  ///< lines
   std::vector<std::string> only_new{}, only_old{};  ///< kernels
   std::vector<UnreadFile> not_read{};               ///< of the old build
 };

@@ -1,5 +1,6 @@
 #include "command/kernel/results.hpp"
 
+#include "parse/question/kernels.hpp"
 #include "report/fix.hpp"
 #include "report/races.hpp"
 #include "report/report.hpp"

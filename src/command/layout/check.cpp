@@ -70,7 +70,7 @@ void print_text(CheckResult const& result, Style const& style) {
   for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
   if (result.shared() != nullptr && !found.broadcast) {
     fmt::print(
-        "{}  not one-to-one: {}\n         two inputs share a place; that such a map has no bank conflicts "
+        "{}  not one-to-one: {}\n         two inputs have one offset; the cost of such a map "
         "means nothing\n",
         style.outcome(one_to_one), describe(*result.shared()));
     return;

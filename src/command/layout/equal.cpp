@@ -190,7 +190,7 @@ void print_text(AlignResult const& result, Style const& style) {
              style.faint(name(found.engine)));
   fmt::print("           f(base + x) = base + f(x) for {}\n", found.domain);
   if (!found.witnesses.empty())
-    fmt::print("           for every other base it is false at x = {}\n", fmt::join(found.witnesses, " or "));
+    fmt::print("           for every other base it fails at x = {}\n", fmt::join(found.witnesses, " or "));
   if (result.map.base_address)
     fmt::print("  {}  the pointer's address {:#x} is {} such base\n", style.outcome(result.outcome),
                *result.map.base_address, std::holds_alternative<Proved>(result.outcome) ? "a" : "no");

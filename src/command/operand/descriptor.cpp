@@ -469,6 +469,9 @@ TileResult compute_tile(Common const& common, DescriptorArguments const& options
   TileResult result{
       options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
   std::optional<OperandReader> reader = reader_of_options(common, options.reader);
+  // `umma:` names its reader; of other layouts the number's version does.
+  if (!reader && reader_of_layout(options.layout.text) == OperandReader::tcgen05)
+    reader = OperandReader::tcgen05;
   if (options.number) {
     MatrixDescriptor const number = parse_matrix_descriptor(*options.number, reader);
     reader = number.reader;

@@ -511,7 +511,9 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
     types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
   line("data type", fmt::format("{}", fmt::join(types, " or ")));
   if (!result.data_types.front()->keeps_bits)
-    line("", "converts f32 to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
+    line("",
+         "converts f32 to tf32 during the copy, according to CUTLASS (not measured); FLOAT32 (7) keeps the "
+         "bits");
   detail("swizzle", fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0)", cuda_name(plan.mode),
                                 static_cast<unsigned>(plan.mode)));
   line("box", fmt::format("{{{}}}, innermost first, along {} {} of the tile; element strides 1",
@@ -623,7 +625,10 @@ void run(Common& common, TmaArguments const& options) {
                               *of, "of a LAYOUT's tensor 'tma' says what it needs");
   if (!options.one_box.swizzle.empty())
     throw InputError::whole("--swizzle goes with --box or --im2col", options.one_box.swizzle,
-                            "a LAYOUT has its own swizzle, as tma:32B<f16> (64,64) has");
+                            options.layout.text.empty()
+                                ? "a LAYOUT has its own swizzle, as tma:32B<f16> (64,64) has"
+                                : "is LAYOUT the tile that TMA writes in this mode? swizproof equal "
+                                  "'tma:64B<bf16> (64,64)' LAYOUT");
   if (options.layout.text.empty())
     throw InputError{"LAYOUT is missing", {}, 0, 1, "or a box: --box 64,64 --element f16 --swizzle 128B"};
   TmaResult const result =

@@ -234,7 +234,7 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
   auto const note = [&](std::uint64_t n, std::string_view words) {
     if (n != 0) text += fmt::format("  {:>6}  {}\n", n, words);
   };
-  note(sums.merged, "instructions of several accesses that ptxas merged");
+  note(sums.merged, "instructions into which ptxas merged several accesses");
   note(sums.not_at_bound, trace.decided
                               ? "instructions that take less than the PTX's access: one copy of several, say"
                               : "instructions not seen at their bound");
@@ -242,12 +242,13 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
     note(m.ptx_lines.size(), fmt::format("accesses of the PTX that may be parts of {} at {}: PTX lines {}",
                                          m.into->sass, source_of(*m.into), fmt::join(m.ptx_lines, ", ")));
   note(report.lower, "accesses of the PTX that take less in the SASS, in all copies");
-  note(sums.not_certain, "instructions as proved as far as is known: by values or lanes that may not occur");
+  note(sums.not_certain,
+       "instructions as proved as far as is known: the match needs values or lanes that may not occur");
   note(sums.within_bound, trace.decided ? "undecided instructions have a bound that is no more than the PTX's"
                                         : "undecided instructions took no more than what is proved");
   note(sums.not_kept, "executions without a recorded pattern: only what they cost is compared");
   note(report.not_traced,
-       trace.decided ? "accesses of the PTX that no instruction can be: ptxas removed or merged them"
+       trace.decided ? "accesses of the PTX without a matching instruction: ptxas removed or merged them"
        : report.code == "SASS"
            ? "accesses of the SASS that were not traced: not executed"
            : fmt::format("accesses of the {} that were not traced: not executed, or removed by ptxas",

@@ -595,7 +595,7 @@ void print_text(ExplainResult const& result, Style const& style) {
   print_sources(result, style);
   if (!trace.digest)
     fmt::print("\n{}\n",
-               style.doubtful("the trace has no digest: whether a line was changed or doubled is not known"));
+               style.doubtful("the trace has no digest: changed or duplicated lines cannot be detected"));
   if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("no modelled access was traced"));
   if (trace.dropped != 0)
     fmt::print("\n{}\n",

@@ -30,8 +30,7 @@ Json traced_json(Trace const& trace) {
 std::string traced_head(Trace const& trace, bool several, Style const& style) {
   std::string text = several ? style.faint(trace.name) + "\n" : "";
   if (!trace.digest && !trace.decided)
-    text +=
-        style.doubtful("the trace has no digest: whether a line was changed or doubled is not known") + "\n";
+    text += style.doubtful("the trace has no digest: changed or duplicated lines cannot be detected") + "\n";
   return text;
 }
 

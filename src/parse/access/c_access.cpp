@@ -402,7 +402,7 @@ class CAccessParser {
       access_.active = access_.active ? *access_.active && condition.value : condition.value;
     access_.name = to_string(access_.instruction) + ": " + in_one_line(text_.substr(body));
     if (!has_warps_ && (text_.find("threadIdx") != text_.npos || text_.find("tid") != text_.npos))
-      note("threads 0 to 31: one warp; --block has the others, such as --block 128");
+      note("only threads 0 to 31, one warp; for more warps give --block, such as --block 128");
     if (access_.instruction.bytes > array_.alignment && access_.instruction.bytes > array_.element_bytes)
       note(array_.type + " " + array_.name + "[..] is aligned to " + std::to_string(array_.alignment) +
            " bytes: alignas(" + std::to_string(access_.instruction.bytes) + ") guarantees the base that " +

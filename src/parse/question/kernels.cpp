@@ -17,8 +17,16 @@ std::string demangled(std::string const& name) {
   return status == 0 ? std::string(text.get()) : name;
 }
 
+std::string short_name(std::string name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at = name.find(anonymous); at != name.npos; at = name.find(anonymous, at))
+    name.erase(at, anonymous.size());
+  return name;
+}
+
 bool names_kernel(Pattern const& pattern, std::string const& name) {
-  return pattern.found_in(name) || pattern.found_in(demangled(name));
+  std::string const in_cpp = demangled(name);
+  return pattern.found_in(name) || pattern.found_in(in_cpp) || pattern.found_in(short_name(in_cpp));
 }
 
 std::vector<std::size_t> kernels_named(Pattern const& pattern, ptx::Module const& module) {

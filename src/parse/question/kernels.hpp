@@ -14,7 +14,10 @@ namespace swizproof {
 /// A kernel's name as C++ has it: `_Z4gemmPf` is `gemm(float*)`. A name of another language stays.
 [[nodiscard]] std::string demangled(std::string const& name);
 
-/// True if a kernel's name has the pattern, as the file writes it or as C++ does.
+/// The name of a kernel, as people read it: without `(anonymous namespace)::`.
+[[nodiscard]] std::string short_name(std::string name);
+
+/// True if the pattern is in a kernel's name: as the file writes it, as C++ does, or as answers print it (short_name).
 [[nodiscard]] bool names_kernel(Pattern const& pattern, std::string const& name);
 
 /// Indices of the kernels (.entry) of a module whose names have the pattern.
