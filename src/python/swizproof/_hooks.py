@@ -55,7 +55,7 @@ class Hooks:
     """A context in which compiled and launched kernels are noted: `codes`, each once, and the `failures` of those that cannot be read, with the reason of each."""
 
     def __init__(self) -> None:
-        self.codes: List[Code] = []
+        self._codes: Dict[Code, None] = {}
         self.failures: Dict[str, InputError] = {}
         self._kept: List[Tuple[type, str, Any]] = []
 
@@ -71,6 +71,11 @@ class Hooks:
         while self._kept:
             setattr(*self._kept.pop())
 
+    @property
+    def codes(self) -> List[Code]:
+        """Codes in the order in which they came, each once."""
+        return list(self._codes)
+
     def raise_first(self) -> None:
         """Raises the first failure, if there is one."""
         for failure in self.failures.values():
@@ -84,7 +89,7 @@ class Hooks:
             made = original(this, *args, **kwargs)
             try:
                 codes = take(this, signature.bind(this, *args, **kwargs).arguments, made)
-                self.codes += [code for code in codes if code not in self.codes]
+                self._codes.update(dict.fromkeys(codes))
             except Exception as error:  # of a package's insides: the program that is watched goes on
                 failure = error if isinstance(error, InputError) else InputError(f"a kernel of {type(this).__name__} cannot be read: {error!r}")
                 self.failures.setdefault(str(failure), failure)
