@@ -316,7 +316,7 @@ class Pytest(Folder):
         self.assertRegex(text, "FAILED test_it.py::test_slow - swizproof.NotProved")
         self.assertRegex(text, "FAILED test_it.py::Old::test_old")
         self.assertIn("32 wavefronts, ideal 1", text)
-        self.assertNotRegex(text, "(pytest_plugin|_recording).py")  # no line of the package is shown
+        self.assertNotIn("pytest_plugin.py", text)  # no line of the plugin is shown
         self.assertIn("swizproof: 4 kernels checked", text)
 
     def test_wrong_words_are_refused(self):
