@@ -115,6 +115,10 @@ NOTES = {
     "fragment": """
         >>> swizproof.fragment("ldmatrix.x4", into="mma.m16n8k16.f16:a").verdict
         'proved'""",
+    "kernel": """
+        FILE may be a kernel of a Python package: swizproof.kernel(fn, *args) takes a kernel of Triton with its arguments and constants (or none: what it
+        was compiled for), one of Numba with its arguments or their types, of CuPy, what cute.compile of CuTe DSL returns, and a function of torch.compile
+        with its arguments. Its block and its dynamic shared memory are taken from it.""",
     "flow": """
         One launch: `param` has its arrays, `expect` what they hold at the end.""",
     "predict": """

@@ -18,12 +18,13 @@ import time as _time
 from . import _questions, _results, _swizproof
 from ._errors import Disagreement, InputError
 from ._questions import *
+from ._recording import NotProved, kernel, recording
 from ._results import *
 from ._text import layout_text
 
 __version__: str = _swizproof.version
 
-__all__ = ["Disagreement", "InputError", "layout_text"]
+__all__ = ["Disagreement", "InputError", "NotProved", "layout_text", "recording"]
 __all__ += _questions.__all__
 __all__ += _results.__all__
 

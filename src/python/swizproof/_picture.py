@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import os
 from typing import TYPE_CHECKING, Any, List, Optional
 
 if TYPE_CHECKING:
@@ -97,13 +98,24 @@ def _kernels(answer: Any) -> str:
     """A table for each compiled kernel, of the accesses that a lane executes; MOST_ROWS in all."""
     parts, left = [], MOST_ROWS
     for kernel in answer.kernels:
-        rows = [one for one in kernel.accesses if one.executed is not False]
+        rows = [_Line(one) for one in kernel.accesses or [] if one.executed is not False]
         names = ["line", "op", "verdict", "wavefronts", "ideal", "excess", "layout"]
+        names += ["source"] if any(one.source for one in rows) else []
         parts.append(f"<p><code>{_cell(kernel.kernel)}</code>, block {_cell(kernel.block)}</p>")
-        parts.append(_table(rows[:left], names) if left else "")
+        parts.append(f"<p>{_cell(kernel.refused)}</p>" if kernel.refused else "")
+        parts.append(_table(rows[:left], names) if left and rows else "")
         parts.append(f"<p>and {len(rows) - left} more accesses</p>" if len(rows) > left else "")
         left = max(0, left - len(rows))
     return "".join(parts)
+
+
+class _Line:
+    """An access whose `line` has the name of its file, or is the line of the PTX."""
+
+    def __init__(self, access: Any) -> None:
+        self.__dict__.update(vars(access))
+        self.line = f"{os.path.basename(access.file)}:{access.line}" if access.file else f"PTX {access.ptx_line}" if access.ptx_line else access.sass_line
+        self.source = access.source and access.source.strip()
 
 
 def _descriptor(answer: Any) -> str:

@@ -118,7 +118,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             wheel.add(f"swizproof.libs/{library}", path.read_bytes(), 0o755)
         wheel.add(f"{info}/METADATA", metadata().encode())
         wheel.add(f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes())
-        wheel.add(f"{info}/entry_points.txt", b"[console_scripts]\nswizproof = swizproof.__main__:main\n")
+        wheel.add(f"{info}/entry_points.txt", b"[console_scripts]\nswizproof = swizproof.__main__:main\n[pytest11]\nswizproof = swizproof.pytest_plugin\n")
         wheel.add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: swizproof_wheel\nRoot-Is-Purelib: false\nTag: {tag(module)}\n".encode())
         wheel.close(info)
     return name

@@ -1,0 +1,135 @@
+"""Kernels that are compiled within a block of Python, checked against a budget."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from typing import Any, List, Optional
+
+from . import _questions
+from ._compiled import Code, codes_of, written
+from ._errors import InputError
+from ._hooks import Hooks
+from ._kernels import lines_of, without_tags
+from ._results import Claim, Kernel
+from ._text import refused
+
+_OPTIONS = tuple(inspect.signature(_questions.kernel).parameters)
+
+
+@functools.wraps(_questions.kernel)
+def kernel(*files: Any, **options: Any) -> Kernel:
+    """Answers for files as the command does; else for a kernel and its arguments."""
+    if not files or isinstance(files[0], str) or hasattr(files[0], "__fspath__"):
+        return _questions.kernel(*files, **options)
+    launch = {name: options.pop(name) for name in list(options) if name not in _OPTIONS}
+    codes = codes_of(files[0], files[1:], launch, str(options.get("arch", "sm_90")))
+    _take_common(codes, "block", options)
+    _take_common(codes, "shared_bytes", options)
+    return _questions.kernel(*dict.fromkeys(code.path() for code in codes), **options)
+
+
+def _take_common(codes: List[Code], name: str, options: dict[str, Any]) -> None:
+    """Takes what all codes agree on into the options that lack it."""
+    found = {code.block if name == "block" else code.shared for code in codes}
+    if name in options or found == {None}:
+        return
+    if len(found) == 1:
+        options[name] = found.pop()
+    elif name == "block":
+        shapes = ", ".join(sorted(map(str, found)))
+        raise InputError(f"the kernel was compiled for several blocks: {shapes}", hint="choose one, such as block=128, or give one compiled kernel")
+
+
+class NotProved(AssertionError):
+    """Recorded kernels that are not proved to stay within their budget. `recording` has them."""
+
+    def __init__(self, recording: "recording") -> None:
+        self.recording = recording
+        super().__init__(recording.report())
+
+
+NotProved.__module__ = "swizproof"  # as which it is shown
+
+
+class recording:
+    """A context that checks each kernel that Triton, torch.compile, Numba or CuTe DSL compiles or launches within it.
+
+    excess: wavefronts above the ideal number that each access may take
+    data: "allow" accepts accesses whose addresses depend on loaded data; "refuse" does not
+    undecided: "fail", or "allow" for kernels with an access that is not decided
+    empty: "fail", or "allow" for a block without a kernel
+    arch: the architecture, if it is not that of the code
+
+    At the end `claims` has a verdict for each kernel, as `prove` gives it for a `[[kernel]]` entry, and NotProved is raised for those that are over
+    their budget or not decided. `add` takes a kernel that is not seen by itself, such as one of CuPy.
+    """
+
+    def __init__(self, excess: int = 0, data: str = "allow", undecided: str = "fail", empty: str = "fail", arch: Optional[str] = None) -> None:
+        if isinstance(excess, bool) or not isinstance(excess, int) or excess < 0:
+            raise refused("excess is a number of wavefronts, and TYPE is none", excess, "such as excess=0")
+        for name, value, words in (("data", data, ("allow", "refuse")), ("undecided", undecided, ("fail", "allow")), ("empty", empty, ("fail", "allow"))):
+            if value not in words:
+                raise refused(f"{name} is '{words[0]}' or '{words[1]}'", value)
+        self.excess, self.data, self.undecided, self.empty, self.arch = excess, data, undecided, empty, arch
+        self.claims: List[Claim] = []
+        self.not_read: List[str] = []
+        self._hooks, self._added = Hooks(), list[Code]()
+
+    def __enter__(self) -> "recording":
+        self._hooks.__enter__()
+        return self
+
+    def __exit__(self, kind: Optional[type], *error: object) -> None:
+        __tracebackhide__ = True  # of pytest
+        self._hooks.__exit__()
+        if kind is None:
+            self.decide()
+            if not self.holds():
+                raise NotProved(self)
+
+    def add(self, fn: Any, *args: Any, block: Any = None, shared_bytes: Optional[int] = None, **launch: Any) -> None:
+        """Checks this kernel, too, as swizproof.kernel() takes it."""
+        for code in codes_of(fn, args, launch, self.arch or "sm_90"):
+            shape = code.block if block is None else tuple(block) if hasattr(block, "__iter__") else (block,)
+            self._added.append(Code(code.name, code.text, shape, code.shared if shared_bytes is None else shared_bytes))
+
+    def decide(self) -> None:
+        """Decides the kernels that were recorded."""
+        self.not_read = [str(failure) for failure in self._hooks.failures.values()]
+        self.claims = []
+        for code in dict.fromkeys([*self._hooks.codes, *self._added]):
+            try:
+                self.claims += _questions.prove(written(f"{code.name}.toml", self._entry(code))).claims
+            except InputError as error:
+                self.not_read.append(f"{code.name}: {error}")
+
+    def _entry(self, code: Code) -> str:
+        lines = ["[[kernel]]", f"ptx = {json.dumps(str(code.path()))}", f"excess = {self.excess}", f'data = "{self.data}"']
+        lines += [f"block = {list(code.block)}"] if code.block else []
+        lines += [f"shared_bytes = {code.shared}"] if code.shared else []
+        lines += [f'arch = "{self.arch}"'] if self.arch else []
+        return "\n".join(lines) + "\n"
+
+    def _failing(self) -> List[Claim]:
+        passing = ("proved", "unknown") if self.undecided == "allow" else ("proved",)
+        return [claim for claim in self.claims if claim.verdict not in passing]
+
+    def holds(self) -> bool:
+        """True if each recorded kernel was read and stays within the budget."""
+        nothing = not self.claims and not self.not_read and self.empty == "fail"
+        return not self._failing() and not self.not_read and not nothing
+
+    def report(self) -> str:
+        """The kernels that are not proved, with the lines that cost more than they may."""
+        if not self.claims and not self.not_read:
+            return "swizproof: no kernel was compiled or launched here by Triton, torch.compile, Numba or CuTe DSL"
+        failing = self._failing()
+        lines = [f"swizproof: {len(failing) + len(self.not_read)} of {len(self.claims) + len(self.not_read)} kernels are not proved to take at most {self.excess} wavefronts above the ideal"]
+        for claim in failing:
+            lines.append(f"{claim.verdict:8} {without_tags(claim.name)}")
+            open_accesses = [one for one in (claim.kernel.accesses if claim.kernel else None) or [] if one.verdict != "proved"]
+            lines += lines_of(open_accesses) or [f"  {claim.reason or claim.detail}"]
+        return "\n".join(lines + [f"not read {one}" for one in self.not_read])
+

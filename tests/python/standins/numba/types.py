@@ -1,0 +1,3 @@
+class Type:
+    def __init__(self, name):
+        self.name = name

@@ -1,0 +1,1 @@
+"""The attributes of Triton 3.x that are read."""
