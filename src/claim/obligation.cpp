@@ -118,8 +118,8 @@ struct Decide {
         hold.sass ? decide_kernel(hold.sass->module, hold.sass->kernels[hold.function], options)
                   : decide_kernel(*hold.module, hold.module->functions[hold.function], options));
     std::string const language = hold.sass ? "SASS" : "PTX";
-    report.domain =
-        "the " + language + ", over all warps, blocks, iterations and parameters; block " + found.block;
+    report.domain = "the " + language + ", over all warps, blocks, iterations and parameters; block " +
+                    found.block + (found.grid.empty() ? "" : ", grid " + found.grid);
     if (!found.assumed_bases.empty()) report.domain += "; assumed: " + found.assumed_bases;
     std::vector<Outcome> outcomes{Proved{}};
     unsigned proved = 0, refuted = 0, data = 0, unknown = 0;

@@ -125,17 +125,21 @@ std::uint64_t Inputs::block(Special s) {
   constexpr std::array<std::string_view, 6> names{"ctaid.x",  "ctaid.y",  "ctaid.z",
                                                   "nctaid.x", "nctaid.y", "nctaid.z"};
   auto const given = blocks_.find(static_cast<std::uint32_t>(s));
+  auto const all = launch_.blocks(s);
   std::uint64_t value = 0;
-  if (given != blocks_.end())
+  if (all && s >= Special::nctaid_x)
+    value = *all;
+  else if (given != blocks_.end())
     value = given->second;
   else if (s >= Special::nctaid_x)
     value = style_ < 10 || style_ == smallest_style
                 ? witness_blocks
                 : (witness_blocks + random_() % 100) << random_() % 9;  // below 2^16
-  else if (!first_block_)
-    value = random_() % witness_blocks;
+  else if (!first_block_ || (all && style_ == 7))
+    value = all && random_() % 2 == 0 ? *all - 1 : random_() % all.value_or(witness_blocks);
   blocks_[static_cast<std::uint32_t>(s)] = value;
-  note({std::string(names[dimension]), true, static_cast<std::uint32_t>(s), 0, 32, value});
+  note({std::string(names[dimension]), true, static_cast<std::uint32_t>(s), 0, 32, value,
+        all && s >= Special::nctaid_x});
   return value;
 }
 

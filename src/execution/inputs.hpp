@@ -24,7 +24,7 @@ struct ReadNumber {
   std::uint64_t offset = 0;  ///< bytes into the parameter
   unsigned bits = 32;
   std::uint64_t value = 0;
-  bool given = false;  ///< by --param
+  bool given = false;  ///< by --param or --grid
 
   [[nodiscard]] bool is(ReadNumber const& other) const {
     return block == other.block && symbol == other.symbol && offset == other.offset && bits == other.bits;
@@ -42,7 +42,8 @@ class Inputs {
  public:
   /// Styles of parameters: 0 is large pointers and 2^20, 1 below 4096, 2 powers of two, 3 any number, 4 from 1 to 8; from 5 to 9
   /// each parameter has one of these. From 10 to 16 words of 64 bits are large, and all other parameters one number: 256, 300, 1000, 64, 1024, 16 or 1.
-  /// 17: each parameter has one of all styles. In 18 all are least_number(). Numbers of the block are 0 in 0, 1, 2, 7 and 18, and in about half of the others.
+  /// 17: each parameter has one of all styles. In 18 all are least_number(). Numbers of the block are 0 in 0, 1, 2, 7 and 18, and in about half of the others; in a given grid
+  /// those of 7 are any.
   Inputs(Program const& program, Execution const& execution, Launch const& launch, std::uint64_t seed,
          unsigned style)
       : program_(program),

@@ -106,7 +106,7 @@ class Lowering {
   bool lower_grid(ReadNumber const& grid) {
     constexpr auto first = static_cast<std::uint32_t>(Special::ctaid_x),
                    blocks = static_cast<std::uint32_t>(Special::nctaid_x);
-    if (!grid.block || grid.symbol < blocks) return false;
+    if (!grid.block || grid.given || grid.symbol < blocks) return false;
     for (std::uint64_t const c : candidates(grid)) {
       Numbers now = best_;
       bool last = false;

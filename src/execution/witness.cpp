@@ -54,6 +54,8 @@ class Search {
     terms_ = terms, values_ = values;
     unsigned const first = static_cast<unsigned>(std::countr_zero(lanes));
     Formula all = true;
+    for (std::size_t i = 0; i < unknowns_.size(); ++i)
+      if (unknowns_[i].blocks != 0) all = all && values[i] < like(values[i], unknowns_[i].blocks);
     for (Assumption const& a : assumptions) {
       lane_ = first, memo_.clear();
       Id const atom = translated(a.atom);
@@ -99,6 +101,7 @@ class Search {
     std::uint64_t offset = 0;
     bool parameter = false;
     std::vector<std::uint64_t> leaves{};
+    std::uint64_t blocks = 0;  ///< of the number of a block: it is below this one
   };
 
   [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
@@ -136,7 +139,16 @@ class Search {
     switch (l.kind) {
       case Leaf::Kind::special:
         if (is_uniform(l)) return false;
-        if (is_block(l)) add(n.value, {6, 1, l.extra, 0, false, {}});
+        if (is_block(l)) {
+          std::uint64_t const blocks = launch_.blocks(static_cast<Special>(l.extra)).value_or(witness_blocks);
+          add(n.value, {std::max(1U, static_cast<unsigned>(std::bit_width(blocks - 1))),
+                        1,
+                        l.extra,
+                        0,
+                        false,
+                        {},
+                        blocks});
+        }
         return true;
       case Leaf::Kind::symbol:
         add(n.value, {6, program_.symbols[l.extra].align, l.extra, 1, false, {}});
@@ -187,7 +199,7 @@ class Search {
     if (l.kind == Leaf::Kind::param)
       value = launch_.params.at(program_.symbols[l.extra].name) >> 8 * l.offset;
     else if (auto const s = static_cast<Special>(l.extra); l.kind == Leaf::Kind::special)
-      value = s >= Special::nctaid_x && s <= Special::nctaid_z ? witness_blocks
+      value = s >= Special::nctaid_x && s <= Special::nctaid_z ? launch_.blocks(s).value_or(witness_blocks)
               : s == Special::ntid_x && launch_.any_multiple   ? 1024
                                                                : warp_.special(s, lane_);
     return terms_->constant(n.width, value).id;

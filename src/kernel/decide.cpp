@@ -63,6 +63,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   auto const [launch, warps, refused] = launch_of(lowered.head, options, lowered.shape_needed);
   report.refused = refused;
   if (refused.empty()) report.block = block_text(launch);
+  if (options.grid) report.grid = fmt::format("{}", fmt::join(*options.grid, ","));
 
   ExecutedKernel kernel{lowered.module, options, launch};
   kernel.program = program::with_one_entry(std::move(lowered.program));  // each loop has one header

@@ -61,6 +61,7 @@ DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bo
   for (auto const& [name, value] : options.params)
     if (auto const i = parameter_of(f, name))
       launch.params[f.params[*i].name] = value.bits & low_bits(bits_of(f.params[*i]));
+  launch.grid = options.grid;
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   out.warps = static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, most_warps));
   return out;

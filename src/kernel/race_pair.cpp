@@ -218,6 +218,8 @@ RacePair::Id RacePair::special(Leaf const& l, View& of) {
                              {blocks ? RaceUnknown::Kind::blocks : RaceUnknown::Kind::block, bits, d, 0}),
                      32);
     };
+    if (count && shapes_.grid) return sized(resized(word((*shapes_.grid)[d]), 32));
+    if (shapes_.grid) facts_ = facts_ && number(false) < word((*shapes_.grid)[d]);
     if (count) facts_ = facts_ && number(false) < number(true);
     if (d != 0) facts_ = facts_ && number(false) < word(most_blocks_in_y);
     return sized(number(count));

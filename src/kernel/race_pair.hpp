@@ -28,6 +28,7 @@ struct BlockShapes {
   std::optional<std::array<std::uint32_t, 3>> given{};
   unsigned dimensions = 1;
   std::uint32_t most = 1024;
+  std::optional<std::array<std::uint32_t, 3>> grid{};  ///< blocks; nothing: any number
 };
 
 /// A variable of the question: which number of a launch it is.

@@ -120,6 +120,7 @@ class RaceSearch {
       if (std::string const why = why_no_block(function_, *shapes_.given); !why.empty())
         return give_up("no such block: " + why), false;
     }
+    shapes_.grid = options_.grid;
     shapes_.dimensions = program_.uses_y_or_z ? 3 : 1;
     if (function_.maxntid[0] != 0)
       shapes_.most = std::min(1024U, function_.maxntid[0] * std::max(function_.maxntid[1], 1U) *
@@ -218,6 +219,7 @@ class RaceSearch {
     out.block = block;
     out.grid = style % 2 == 0 ? std::array{2U, 2U, 2U} : std::array{1U, 1U, 1U};
     out.index = {style % 4 == 2 ? 1U : 0U, 0, 0};
+    if (shapes_.grid) out.grid = *shapes_.grid, out.index[0] = std::min(out.index[0], out.grid[0] - 1);
     out.counts = style == race_styles - 1 || style == 2;
     for (std::uint32_t i = 0; i < program_.params; ++i) {
       std::uint32_t const symbol = program_.first_param + i;
@@ -449,7 +451,7 @@ class RaceSearch {
   /// The launch of a case that the solver names.
   [[nodiscard]] RaceLaunch launch_of(Refuted const& one, std::vector<RaceUnknown> const& unknowns) const {
     RaceLaunch out = launch_of_style(shapes_.given.value_or(std::array{1U, 1U, 1U}), 0);
-    out.index = {}, out.grid = {1, 1, 1};
+    out.index = {}, out.grid = shapes_.grid.value_or(std::array{1U, 1U, 1U});
     for (std::size_t i = 0; i < unknowns.size() && i < one.values.size(); ++i) {
       RaceUnknown const& u = unknowns[i];
       std::uint64_t const value = one.values[i].second;

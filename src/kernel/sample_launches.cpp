@@ -3,6 +3,7 @@
 #include "parameter_terms.hpp"
 #include "wavefront_bound.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace swizproof::kernel_detail {
@@ -32,8 +33,12 @@ std::vector<Assumption> SampleLaunches::numbers_of(Launch const& launch, Execute
     bool const special = l.kind == Leaf::Kind::special;
     bool const its = special && s >= Special::ctaid_x && s <= Special::ctaid_z,
                blocks = special && s >= Special::nctaid_x && s <= Special::nctaid_z;
+    auto const given = special ? kernel_.launch.blocks(s) : std::nullopt;
     if (its || blocks || free_parameter(kernel_, id, 0) == id)
-      numbers.push_back({id, false, 64, its ? launch.block : blocks ? launch.blocks : launch.parameter});
+      numbers.push_back({id, false, 64,
+                         its      ? given ? std::min<std::uint64_t>(launch.block, *given - 1) : launch.block
+                         : blocks ? given ? *given : launch.blocks
+                                  : launch.parameter});
   }
   return numbers;
 }

@@ -158,6 +158,7 @@ void Verdicts::show(Seen const& seen, AccessSearch const& search, KernelAccess& 
   out.worst = seen.worst;
   out.worst->bases = needed_bases(seen.bases, search);
   shown_ = seen;
+  shown_->fault.reset();  // smallest_like() would look for an execution like that of the fault
 }
 
 void Verdicts::show_smallest(AccessSearch const& search, KernelAccess& out) {

@@ -135,6 +135,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
               {"refused", text_or_null(report.refused)},
               {"accesses", Json::array()},
               {"operands", Json::array()}};
+  if (!report.grid.empty()) kernel["grid"] = report.grid;
   for (KernelAccess const& a : report.accesses) kernel["accesses"].push_back(to_json(a));
   kernel["fixes"] = Json::array();
   for (KernelFix const& f : report.fixes) {

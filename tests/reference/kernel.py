@@ -251,10 +251,11 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             tally.differ("missing", path, words, f"{kernel['kernel']} line {line} ({s.text[:60]}): executed, not listed")
 
 
-def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=None):
+def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=None, grid=None):
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
     words = ["kernel", path, "--json", "--base", "ptx"] + (["--block", ",".join(map(str, block))] if block else []) + (["--kernel", pattern] if pattern else [])
+    words += ["--grid", ",".join(map(str, grid))] if grid else []
     code, document, complaint = ask(binary, words)
     try:
         answer = json.loads(document)
@@ -279,6 +280,7 @@ def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=
         kernel = named.get(function.name)
         machine = ptx.Machine(module, function)
         machine.program(function)
+        machine.grid = grid
         machine.lines = text.split("\n")
         shape = tuple(kernel["block"]) if kernel and isinstance(kernel.get("block"), list) and kernel["block"] else block
         shape = tuple(shape or (128,)) + (1,) * (3 - len(shape or (128,)))
@@ -354,7 +356,7 @@ def corpus(paths, blocks, binary, tally, runs, steps, seed):
 
 
 def random_cases(count, seed, binary, tally, runs, steps, data):
-    rng = np.random.default_rng(seed)
+    rng, grids = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     done = 0
     with tempfile.TemporaryDirectory() as folder:
         while done < count:
@@ -364,7 +366,9 @@ def random_cases(count, seed, binary, tally, runs, steps, data):
             path = os.path.join(folder, f"case_{seed}_{done}.ptx")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            check_file(path, block, binary, tally, runs, steps, seed + done, None, odd)
+            grid = [int(grids.choice([1, 1, 2, 3, 5, 8, 33, 1000, most])) for most in (0x7fffffff, 65535, 65535)] if grids.random() < 0.5 else None
+            tally.count["kernels in a given grid"] += many if grid else 0
+            check_file(path, block, binary, tally, runs, steps, seed + done, None, odd, grid)
             os.remove(path)
             done += many
 

@@ -554,7 +554,7 @@ class Machine:
         self.all = np.ones(n, dtype=bool)
         self.warps = (n + 31) // 32
         t = np.arange(n, dtype=U)
-        grid = [int(rng.choice([1, 2, 3, 7, 64, 100])) for _ in range(3)]
+        grid = getattr(self, "grid", None) or [int(rng.choice([1, 2, 3, 7, 64, 100])) for _ in range(3)]
         s = self.S = {}
         at = {"x": t % U(nx), "y": (t // U(nx)) % U(ny), "z": t // U(nx * ny)}
         for d, size, g in zip("xyz", block, grid):

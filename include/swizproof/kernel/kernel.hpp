@@ -41,7 +41,7 @@ struct LineAllowance {
 struct KernelOptions {
   std::string file{};  ///< file of PTX, for `allow` without -lineinfo
   Architecture const* arch = &sm_90;
-  std::optional<std::array<std::uint32_t, 3>> block{};
+  std::optional<std::array<std::uint32_t, 3>> block{}, grid{};
   std::map<std::string, ParameterValue> params{};  ///< parameters by name; `#0` is the first
   std::optional<std::uint64_t> shared_bytes{};     ///< size of dynamic shared memory
   std::optional<unsigned> at_most{};               ///< wavefronts that are allowed; else the ideal ones and
@@ -202,6 +202,7 @@ struct KernelOperand {
 struct KernelReport {
   std::string kernel{};
   std::string block{};    ///< `128,1,1`, or `32n,1,1`
+  std::string grid{};     ///< `8,8,1`; empty: every grid
   std::string refused{};  ///< reason if none of its accesses was decided
   std::vector<KernelAccess> accesses{};
   std::vector<KernelFix> fixes{};        ///< fixes of arrays with an access that is refuted for its cost

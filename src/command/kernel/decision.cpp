@@ -75,6 +75,7 @@ class Decision {
         blocks_(arguments.blocks),
         targets_(common, options_, out_.notes) {
     options_.fixes = true;
+    if (!arguments.grid.empty()) options_.grid = parse_grid(arguments.grid);
   }
 
   Results run() {

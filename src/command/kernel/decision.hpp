@@ -18,7 +18,7 @@ struct KernelArguments {
   std::vector<std::string> files;
   std::string kernel;
   std::vector<std::string> blocks, params, source;
-  std::string sarif, html, emit, since, format = "text", base = "device";
+  std::string sarif, html, emit, since, format = "text", base = "device", grid;
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
   bool machine = false;

@@ -115,6 +115,7 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
     TomlEntry entry("kernel");
     entry.add("ptx", file).add("name", arguments.kernel);
     if (!blocks.empty()) entry.add_value("block", blocks.size() == 1 ? blocks.front() : toml_list(blocks));
+    if (!arguments.grid.empty()) entry.add_value("grid", "[" + arguments.grid + "]");
     if (!params.empty()) entry.add_value("param", toml_table(params));
     if (options.any_base) entry.add("bases", "ptx");
     entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
@@ -268,6 +269,9 @@ void add_kernel(CLI::App& app, Common& common) {
                   "expression finds, in place of the other shapes")
       ->type_name("INTEGERS")
       ->allow_extra_args(false);
+  sub->add_option("--grid", arguments->grid,
+                  "blocks of the grid: X, X,Y or X,Y,Z; else the answer is that of every grid")
+      ->type_name("INTEGERS");
   sub->add_option("--param", arguments->params,
                   "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"
                   "parameter, signed or unsigned: -2147483648 to 4294967295 for 32 bits; of a float its bits")

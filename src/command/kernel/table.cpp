@@ -370,7 +370,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   if (style.brief() && !r.report.races && rows.empty() && operands.empty() && r.report.refused.empty())
     return;
   fmt::print(common.streams.out, "{}{}{}\n", style.strong(short_name(r.name)),
-             r.report.block.empty() ? "" : "  block " + r.report.block,
+             (r.report.block.empty() ? "" : "  block " + r.report.block) +
+                 (r.report.grid.empty() ? "" : ", grid " + r.report.grid),
              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
   if (r.report.accesses.empty() && r.report.operands.empty()) {
     fmt::print(common.streams.out, "  no access to shared memory\n\n");

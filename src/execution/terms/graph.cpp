@@ -1,5 +1,6 @@
 #include "graph.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -18,6 +19,27 @@ Id Graph::leaf_value(Leaf leaf, unsigned bits) {
 
 Id Graph::word_of(Id truth) {
   return width(truth) == 0 ? add({Op::ite, 1, truth, constant(1, 1), constant(1, 0)}) : truth;
+}
+
+std::optional<Graph::Choice> Graph::choice(Id id, unsigned depth) const {
+  constexpr unsigned deepest = 4;
+  Node const n = node(id);
+  if (n.op == Op::constant) return Choice{1, n.value, n.value};
+  if (n.op == Op::ite && node(n.b).op == Op::constant && node(n.c).op == Op::constant)
+    return Choice{n.a, node(n.b).value, node(n.c).value};
+  if (n.width == 0 || n.op == Op::variable || n.op == Op::ite || depth == deepest) return std::nullopt;
+  auto const a = choice(n.a, depth + 1), b = operand_count(n.op) == 1 ? a : choice(n.b, depth + 1);
+  if (!a || !b || (a->truth != b->truth && a->truth != 1 && b->truth != 1)) return std::nullopt;
+  return Choice{std::max(a->truth, b->truth), value_of(n, a->yes, b->yes), value_of(n, a->no, b->no)};
+}
+
+std::optional<Id> Graph::relation_of_choices(Op op, Id a, Id b) {
+  auto const x = choice(a, 0), y = choice(b, 0);
+  if (!x || !y || (x->truth != y->truth && x->truth != 1 && y->truth != 1)) return std::nullopt;
+  Node const relation{op, 0};
+  bool const yes = value_of(relation, x->yes, y->yes) != 0, no = value_of(relation, x->no, y->no) != 0;
+  Id const truth = std::max(x->truth, y->truth);
+  return yes == no ? (yes ? 1 : 0) : yes ? truth : negate(truth);
 }
 
 bool Graph::opposite(Id a, Id b) const {

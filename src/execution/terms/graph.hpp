@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace swizproof::execution {
 
@@ -43,6 +44,9 @@ class Graph {
   /// A truth as a word of one bit.
   Id word_of(Id truth);
 
+  /// An equality or order of words that constants and one truth make: `(p ? 1 : 0) == 0` is !p.
+  std::optional<Id> relation_of_choices(Op op, Id a, Id b);
+
   Id negate(Id a) { return add({Op::negation, 0, a}); }
   Id both(Id a, Id b);
   Id either(Id a, Id b);
@@ -52,6 +56,12 @@ class Graph {
     if (size() > most_nodes_) throw TooLarge{};
   }
   [[nodiscard]] bool opposite(Id a, Id b) const;
+  /// A word with one value where a truth holds, and another one where it does not; a constant has the truth 1.
+  struct Choice {
+    Id truth = 1;
+    std::uint64_t yes = 0, no = 0;
+  };
+  [[nodiscard]] std::optional<Choice> choice(Id id, unsigned depth) const;
 
   Execution& out_;
   std::size_t most_nodes_;

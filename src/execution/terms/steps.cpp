@@ -79,6 +79,7 @@ Id Steps::operation(Step const& s, Op op, unsigned w) {
       if (std::optional<Id> const apart = different_signs(a, b)) return *apart;
       [[fallthrough]];
     case Op::eq:
+      if (std::optional<Id> const truth = graph_.relation_of_choices(op, a, b)) return *truth;
       return graph_.add(op, 0, a, b);
     default:
       return graph_.add(op, w, a, b);

@@ -121,8 +121,9 @@ Facts TermFacts::of_special(Special s, Facts f) {
   else if (s <= Special::ntid_z)
     f.most = 1024;
   else if (s <= Special::nctaid_z)
-    f.most = (s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffffU : 0xffffU) -
-             (s < Special::nctaid_x ? 1U : 0U);
+    f.most =
+        launch_.blocks(s).value_or(s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffffU : 0xffffU) -
+        (s < Special::nctaid_x ? 1U : 0U);
   else if (s == Special::laneid)
     f.most = 31;
   else if (s >= Special::warp_x && s <= Special::warp_z) {
@@ -130,7 +131,7 @@ Facts TermFacts::of_special(Special s, Facts f) {
     f.most = launch_.block[d] / threads_.lanes(d) - 1;
   }
   if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
-    f.least = 1;
+    f.least = s < Special::nctaid_x ? 1 : launch_.blocks(s).value_or(1);
   if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
   return f;
 }

@@ -43,8 +43,10 @@ Lanes LeafWords::value(Id id, unsigned bits) {
 Lanes LeafWords::special(Id id, Leaf const& l, unsigned bits) {
   if (is_uniform(l)) return in_.atoms.of(id, bits);
   auto const s = static_cast<Special>(l.extra);
-  bool const launch_known =
-      s == Special::ntid_y || s == Special::ntid_z || (s == Special::ntid_x && !in_.launch.any_multiple);
+  auto const blocks = in_.launch.blocks(s);
+  bool const launch_known = s == Special::ntid_y || s == Special::ntid_z ||
+                            (s == Special::ntid_x && !in_.launch.any_multiple) ||
+                            (blocks && (s >= Special::nctaid_x || *blocks == 1));
   if (s >= Special::ntid_x && s <= Special::nctaid_z && !launch_known) return in_.atoms.of(id, bits);
   if (s >= Special::warp_x && s <= Special::warp_z) return in_.atoms.of(id, bits);
   Lanes v;

@@ -19,7 +19,9 @@ std::optional<std::array<std::uint32_t, 3>> Threads::lanes_of(Launch const& laun
 }
 
 Threads::Threads(Execution& execution, Launch const& launch, unsigned number)
-    : block_(launch.block), of_any_warp_(number == Warp::every) {
+    : block_(launch.block),
+      grid_(launch.grid.value_or(std::array<std::uint32_t, 3>{})),
+      of_any_warp_(number == Warp::every) {
   std::uint64_t const threads = std::uint64_t{block_[0]} * block_[1] * block_[2];
   std::uint64_t const first = of_any_warp_ ? 0 : std::uint64_t{number} * 32;
   if (of_any_warp_) lanes_ = lanes_of(launch).value();
@@ -41,8 +43,7 @@ Threads::Threads(Execution& execution, Launch const& launch, unsigned number)
 }
 
 std::uint64_t Threads::special(Special s, unsigned lane) const {
-  if (s >= Special::ctaid_x && s <= Special::nctaid_z) return 0;
-  return special_of(static_cast<std::uint32_t>(s), {thread_[lane], lane, block_}).value_or(0);
+  return special_of(static_cast<std::uint32_t>(s), {thread_[lane], lane, block_, grid_}).value_or(0);
 }
 
 }  // namespace swizproof::execution

@@ -28,7 +28,7 @@ class Threads {
   [[nodiscard]] std::uint64_t special(Special s, unsigned lane) const;
 
  private:
-  std::array<std::uint32_t, 3> block_;
+  std::array<std::uint32_t, 3> block_, grid_;  ///< `grid_` is 0 if it is not known
   bool of_any_warp_;
   std::uint32_t present_ = 0;
   std::array<std::uint64_t, 32> thread_{};       ///< of each lane, in its block

@@ -5,31 +5,17 @@
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
 
-#include <limits>
-
 namespace swizproof {
 
 namespace {
-
-/// `8,8` of `[8, 8]`, or of 8.
-std::string three(TomlFile const& file, toml::node const& node, std::string const& what, std::int64_t least) {
-  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-  toml::array const* const array = node.as_array();
-  if (array == nullptr) return std::to_string(file.number(node, what, least, most));
-  if (array->empty() || array->size() > 3) file.fail(what + " has one to three numbers", node.source());
-  std::string text;
-  for (toml::node const& one : *array)
-    text += (text.empty() ? "" : ",") + std::to_string(file.number(one, what, least, most));
-  return text;
-}
 
 /// The blocks of `only_block = [[0, 0], [1, 0]]`; one block may stand without a list around it.
 std::vector<std::string> blocks_in(TomlFile const& file, toml::node const& node) {
   toml::array const* const array = node.as_array();
   if (array == nullptr || array->empty() || !(*array)[0].is_array())
-    return {three(file, node, "only_block", 0)};
+    return {file.three(node, "only_block", 0)};
   std::vector<std::string> out;
-  for (toml::node const& one : *array) out.push_back(three(file, one, "only_block", 0));
+  for (toml::node const& one : *array) out.push_back(file.three(one, "only_block", 0));
   return out;
 }
 
@@ -61,8 +47,8 @@ FlowQuestion question_in(TomlFile const& file, toml::table const& table) {
   }
   toml::node const* const block = table.get("block");
   if (block == nullptr) file.fail("the entry has no block", table.source(), "block = [128]");
-  q.block = three(file, *block, "block", 1);
-  if (toml::node const* const grid = table.get("grid")) q.grid = three(file, *grid, "grid", 1);
+  q.block = file.three(*block, "block", 1);
+  if (toml::node const* const grid = table.get("grid")) q.grid = file.three(*grid, "grid", 1);
   if (toml::node const* const only = table.get("only_block")) q.only = blocks_in(file, *only);
   if (toml::node const* const param = table.get("param")) q.params = params_in(file, *param);
   if (toml::node const* const bytes = table.get("shared_bytes"))

@@ -32,9 +32,9 @@ class KernelEntries {
 
  private:
   std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
-    static std::set<std::string_view> const known{"ptx",    "name",    "block", "param", "shared_bytes",
-                                                  "excess", "at_most", "allow", "data",  "arch",
-                                                  "expect", "bases",   "races"};
+    static std::set<std::string_view> const known{"ptx",          "name",   "block",   "grid",  "param",
+                                                  "shared_bytes", "excess", "at_most", "allow", "data",
+                                                  "arch",         "expect", "bases",   "races"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
@@ -120,7 +120,9 @@ class KernelEntries {
                   : needs_block(*hold.module, kernel, hold.options))
       file_.fail("the shape of the block of " + hold.kernel + " is not known", table.source(),
                  "block = [32, 8], or several: block = [[32, 8], [32, 16]]");
-    std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "");
+    auto const& grid = hold.options.grid;
+    std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "") +
+                             (grid ? fmt::format(" grid {}", fmt::join(*grid, ",")) : "");
     one.name = std::filesystem::path(hold.file).filename().string() + ": " + name;
     if (!names.insert(one.name).second) {  // that may be of another folder
       one.name = hold.file + ": " + name;
@@ -177,6 +179,10 @@ class KernelEntries {
       if (!races->is_boolean())
         file_.fail("races is true or false", races->source(), "races = true: the kernel has none");
       options.races = races->as_boolean()->get();
+    }
+    if (toml::node const* const grid = table.get("grid")) {
+      std::string const text = file_.three(*grid, "grid", 1);
+      options.grid = file_.within(*grid, [&] { return parse_grid(text); });
     }
     if (toml::node const* const param = table.get("param")) {
       if (!param->is_table())

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <string>
@@ -115,6 +116,17 @@ class TomlFile {
         fail("this architecture is listed twice", item->source());
     }
     return archs;
+  }
+  /// `8,8` of `[8, 8]`, or of 8.
+  [[nodiscard]] std::string three(toml::node const& node, std::string const& what, std::int64_t least) const {
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    toml::array const* const array = node.as_array();
+    if (array == nullptr) return std::to_string(number(node, what, least, most));
+    if (array->empty() || array->size() > 3) fail(what + " has one to three numbers", node.source());
+    std::string text;
+    for (toml::node const& one : *array)
+      text += (text.empty() ? "" : ",") + std::to_string(number(one, what, least, most));
+    return text;
   }
   /// `128`, `[32, 8]`, or a list of such lists.
   [[nodiscard]] std::vector<BlockShape> shapes_in(toml::node const& node) const {

@@ -1,5 +1,7 @@
 #include "parse/question/kernels.hpp"
 
+#include "parse/question/flow_question.hpp"
+
 #include <swizproof/core/error.hpp>
 #include <swizproof/sass/module.hpp>
 
@@ -56,6 +58,16 @@ void must_be_code(std::string_view text, std::string const& file) {
                             : binary ? "this is a binary, not the text of PTX or SASS"
                                      : "this is neither PTX, which begins with .version, nor a dump of SASS",
                             file, "nvcc -ptx -lineinfo writes PTX, nvdisasm -g FILE.cubin SASS");
+}
+
+std::array<std::uint32_t, 3> parse_grid(std::string const& text) {
+  constexpr std::array<std::uint32_t, 3> most{0x7fffffff, 0xffff,
+                                              0xffff};  // [CUDA C++ Programming Guide, 20.9.3]
+  std::array<std::uint32_t, 3> const grid = parse_three(text, "--grid", 1);
+  for (std::size_t d = 0; d < 3; ++d)
+    if (grid.at(d) > most.at(d))
+      throw InputError::whole("a grid has at most 2147483647, 65535 and 65535 blocks in x, y and z", text);
+  return grid;
 }
 
 void refuse_without_shape(std::string const& kernel) {

@@ -5,6 +5,8 @@
 
 #include <swizproof/ptx/module.hpp>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,9 @@ namespace swizproof {
 /// Throws InputError if a text is no compiled code: a recorded trace, a binary, nothing at all, or neither PTX nor a dump of SASS.
 /// `file` is its name in the message.
 void must_be_code(std::string_view text, std::string const& file);
+
+/// Blocks of a grid: `128`, `8,8` or `8,8,2`. Throws InputError. Checked by golden.kernel_grid.
+[[nodiscard]] std::array<std::uint32_t, 3> parse_grid(std::string const& text);
 
 /// Throws InputError: a kernel needs the shape of its block, and nothing gives it.
 [[noreturn]] void refuse_without_shape(std::string const& kernel);

@@ -206,6 +206,7 @@ class CompiledKernel(Record):
     mangled: str
     file: str
     block: Optional[str] = None
+    grid: Optional[str] = None
     refused: Optional[str] = None
     accesses: Optional[List[KernelAccess]] = None
     fixes: Optional[List[KernelFix]] = None

@@ -468,5 +468,23 @@ TEST(Kernel, TheBaseOfASwizzleIsTried) {
   EXPECT_EQ(known.verdict, KernelVerdict::proved);
 }
 
+TEST(KernelCases, AChoiceOfConstantsThatIsComparedIsItsCondition) {
+  std::string const chosen =
+      "setp.lt.u32 %p2, %r1, 4; setp.gt.s32 %p3, %r3, 0; and.pred %p2, %p2, %p3; selp.u32 %r6, 1, 0, %p2;\n";
+  for (std::string const compared :
+       {"setp.ne.b32 %p1, %r6, 0;", "setp.lt.u32 %p1, 0, %r6;", "setp.gt.s32 %p1, %r6, 0;",
+        "xor.b32 %r6, %r6, 1; setp.eq.u32 %p1, %r6, 0;", "shl.b32 %r6, %r6, 4; setp.eq.u32 %p1, %r6, 16;",
+        "selp.u32 %r7, 1, 3, %p2; add.u32 %r6, %r6, %r7; setp.eq.u32 %p1, %r6, 2;"}) {
+    KernelAccess const a = behind(chosen + compared);
+    EXPECT_EQ(a.wavefronts, 4U) << compared;
+    EXPECT_EQ(a.verdict, KernelVerdict::refuted) << compared << ": " << a.reason;
+  }
+  EXPECT_FALSE(behind(chosen + "setp.eq.u32 %p1, %r6, 2;").executed);
+  EXPECT_EQ(behind(chosen + "setp.lt.u32 %p1, %r6, 1;").wavefronts, 32U);
+  EXPECT_TRUE(behind(chosen + "setp.lt.u32 %p1, %r6, 2;").reached);
+  EXPECT_EQ(behind(chosen + "selp.u32 %r7, 1, 0, %p3; setp.ne.u32 %p1, %r6, %r7;").wavefronts, 32U)
+      << "two conditions";
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -84,5 +84,51 @@ TEST(Kernel, AtMostAndParameters) {
   EXPECT_EQ(a.verdict, KernelVerdict::proved);
 }
 
+/// Options with so many blocks in x and y.
+KernelOptions in_grid(std::uint32_t x, std::uint32_t y = 1) {
+  KernelOptions options;
+  options.grid = {{x, y, 1}};
+  return options;
+}
+
+TEST(KernelGrid, IsTheNumberOfBlocks) {
+  std::string const rows =
+      "mov.u32 %r4, %nctaid.x; mul.lo.u32 %r4, %r1, %r4; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; "
+      "ld.shared.u32 %r6, [%r4];";
+  EXPECT_EQ(one(rows, in_grid(33)).verdict, KernelVerdict::refuted) << "63 rows of 33 words leave the array";
+  EXPECT_EQ(one(rows, in_grid(31)).wavefronts, 1U);
+  EXPECT_EQ(one(rows, in_grid(31)).verdict, KernelVerdict::proved);
+  KernelAccess const a = one(rows, in_grid(32));
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_TRUE(a.reached);
+  ASSERT_TRUE(a.worst);
+  EXPECT_TRUE(a.worst->every_launch) << "of this grid";
+}
+
+TEST(KernelGrid, BoundsTheNumberOfABlock) {
+  std::string const part =
+      "mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, 10; mad.lo.u32 %r4, %r1, 4, %r4; add.s32 %r4, %r4, %r2; "
+      "st.shared.u32 [%r4], %r1;";
+  EXPECT_EQ(one(part, in_grid(8)).in_bounds, true);
+  KernelAccess const a = one(part, in_grid(9));
+  EXPECT_EQ(a.in_bounds, false);
+  EXPECT_EQ(a.reason, "lane 0 of warp 0 accesses byte 0x2000 of tile, which has 8192 bytes, if ctaid.x = 8");
+  EXPECT_EQ(report_of(part, in_grid(9)).grid, "9,1,1");
+  EXPECT_EQ(report_of(part).grid, "");
+}
+
+TEST(KernelGrid, ABlockThatItDoesNotHaveExecutesNothing) {
+  std::string const last = "mov.u32 %r6, %ctaid.y; setp.ge.u32 %p1, %r6, 70;";
+  EXPECT_FALSE(behind(last, in_grid(1, 70)).executed);
+  EXPECT_EQ(behind(last, in_grid(1, 70)).verdict, KernelVerdict::proved);
+  KernelAccess const a = behind(last, in_grid(1, 71));
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values, (std::vector<std::pair<std::string, std::uint64_t>>{{"ctaid.y", 70}}));
+  std::string const only = "mov.u32 %r6, %ctaid.x; setp.ne.u32 %p1, %r6, 0;";
+  EXPECT_FALSE(behind(only, in_grid(1)).executed) << "the one block has the number 0";
+  EXPECT_TRUE(behind(only, in_grid(2)).executed);
+}
+
 }  // namespace
 }  // namespace swizproof

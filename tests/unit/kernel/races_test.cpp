@@ -123,5 +123,19 @@ TEST(KernelRaces, AProofListsWhatItAssumes) {
             assumed);
 }
 
+TEST(KernelRaces, AGridHasNoOtherBlocks) {
+  std::string const fifth = "mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 5; @%p1 st.shared.u32 [%r2], %r1;";
+  KernelOptions options;
+  options.grid = {{5, 1, 1}};
+  EXPECT_EQ(races_of(fifth, options).verdict, RaceVerdict::proved);
+  options.grid = {{6, 1, 1}};
+  KernelRaces const races = races_of(fifth, options);
+  EXPECT_EQ(races.verdict, RaceVerdict::refuted) << races.reason;
+  std::string const blocks =
+      "mov.u32 %r6, %nctaid.x; setp.ne.u32 %p1, %r6, 6; @%p1 st.shared.u32 [%r2], %r1;";
+  EXPECT_EQ(races_of(blocks, options).verdict, RaceVerdict::proved);
+  EXPECT_EQ(races_of(blocks).verdict, RaceVerdict::refuted);
+}
+
 }  // namespace
 }  // namespace swizproof

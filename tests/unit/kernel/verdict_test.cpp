@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -147,6 +148,21 @@ TEST(KernelWitness, AFaultHasTheSmallestNumbers) {
   KernelAccess const a = one("mad.lo.u32 %r5, %r3, 4, %r2; st.shared.u32 [%r5], %r1;");
   EXPECT_EQ(a.in_bounds, false);
   EXPECT_EQ(a.reason, "lane 0 of warp 0 accesses byte 0x2000 of tile, which has 8192 bytes, if n = 2048");
+}
+
+TEST(KernelWitness, OfAnAccessWithAFaultHasLanes) {
+  // Lanes 16 to 31 take 4 wavefronts within the tile for some grids, and leave it for others; lanes 0 to 15 divide by 0 and are off.
+  std::string const text =
+      "and.b32 %r4, %r1, 48; mov.u32 %r5, %nctaid.x; div.s32 %r6, %r5, %r4; mul.lo.u32 %r6, %r6, %r1;\n"
+      "and.b32 %r6, %r6, 8190; add.u32 %r6, %r6, %r2; setp.gt.s32 %p1, %r4, 0; @%p1 st.shared.b16 "
+      "[%r6+4096], %r1;";
+  KernelAccess const a = one(text, {.any_base = true});
+  EXPECT_EQ(a.in_bounds, false);
+  ASSERT_TRUE(a.worst);
+  EXPECT_NE(a.seen, 0U);
+  EXPECT_TRUE(
+      std::any_of(a.worst->lanes.active.begin(), a.worst->lanes.active.end(), [](bool on) { return on; }));
+  EXPECT_FALSE(a.worst->values.empty());
 }
 
 TEST(KernelExecutions, AreThoseOfAllWarpsAndIterations) {

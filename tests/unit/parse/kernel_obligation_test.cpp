@@ -110,6 +110,8 @@ TEST_F(KernelObligations, NameEachKernelAndShape) {
   EXPECT_EQ(names, (Words{"gemm.ptx: free block 32,2,1", "gemm.ptx: free block 64,1,1",
                           "gemm.ptx: two block 32,2,1", "gemm.ptx: two block 64,1,1"}));
   EXPECT_EQ(all[0].source, (folder_ / "kernels.toml").string() + ":1");
+  EXPECT_EQ(entry("name = \"free\"\nblock = 64\ngrid = [8, 2]").at(0).name,
+            "gemm.ptx: free block 64,1,1 grid 8,2,1");
   auto const two = entry("name = \"free\"\narch = [\"sm_80\", \"sm_90\"]");
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two[0].title(), "gemm.ptx: free on sm_80");
@@ -204,6 +206,9 @@ TEST_F(KernelObligations, AreRefusedWithTheirPlace) {
   expect_refusal("name = \"two\"\nblock = \"32\"", "block must be an integer");
   expect_refusal("name = \"free\"\nexcess = 1\nat_most = 2", "both bound an access");
   expect_refusal("name = \"free\"\nparam = {n = 1}", "no kernel has a parameter 'n'");
+  expect_refusal("name = \"free\"\ngrid = [1, 65536]",
+                 "a grid has at most 2147483647, 65535 and 65535 blocks");
+  expect_refusal("name = \"free\"\ngrid = [1, 2, 3, 4]", "grid has one to three numbers");
   expect_refusal("name = \"free\"\ndata = \"maybe\"", "\"allow\" or \"refuse\"");
   expect_refusal("name = \"free\"\nlayout = \"(8,8):(8,1)\"", "unknown key 'layout'");
   auto const missing = read("[[kernel]]\nptx = \"gone.ptx\"\n");
