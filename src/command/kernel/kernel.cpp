@@ -34,7 +34,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Sums sums_of(std::vector<Result> const& results) {
+Sums sums_of(Results const& of) {
   Sums sums;
   auto const count = [&](KernelVerdict v, bool executed) {
     sums.idle += executed ? 0 : 1;
@@ -43,8 +43,14 @@ Sums sums_of(std::vector<Result> const& results) {
        : v == KernelVerdict::data    ? sums.data
                                      : sums.unknown);
   };
-  for (Result const& r : results) {
-    for (KernelAccess const& a : r.report.accesses) count(a.verdict, a.executed);
+  for (Result const& r : of.all) {
+    for (KernelAccess const& a : r.report.accesses) {
+      count(a.verdict, a.executed);
+      bool const above = a.wavefronts && a.executed;
+      sums.allowed += above && a.verdict == KernelVerdict::proved && *a.wavefronts > a.ideal ? 1 : 0;
+      sums.over +=
+          above && of.limited && a.verdict == KernelVerdict::data && *a.wavefronts > a.allowed ? 1 : 0;
+    }
     for (KernelOperand const& o : r.report.operands) count(o.verdict, o.executed);
     if (!r.report.races) continue;
     RaceVerdict const races = r.report.races->verdict;
@@ -57,7 +63,7 @@ Sums sums_of(std::vector<Result> const& results) {
 
 Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   std::vector<Result> const& results = of.all;
-  Sums const sums = sums_of(results);
+  Sums const sums = sums_of(of);
   Json out{{"verdict", sums.any_refuted()                           ? "refuted"
                        : sums.any_unknown() || !of.not_read.empty() ? "unknown"
                                                                     : "proved"},
@@ -142,13 +148,24 @@ void add_comparison(Comparison const& c, std::string const& since, int exit_code
 /// How many accesses have each verdict, of what, and what the model of the architecture rests on.
 void print_sums(Common& common, std::vector<Result> const& results, Sums const& sums,
                 Architecture const& arch, Style const& style) {
+  std::vector<std::string> proved;
+  if (sums.idle != 0) proved.push_back(fmt::format("{} dead code", sums.idle));
+  if (sums.allowed != 0) proved.push_back(fmt::format("{} above the ideal, as allowed", sums.allowed));
+  bool const sass = results.front().report.sass;
   fmt::print(common.streams.out,
-             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown;\n"
-             "of the {}, over all warps, blocks, iterations and parameters\n{}{}",
+             "{} in all: {} proved{}, {} refuted, {} depend on data{}, {} unknown;\n"
+             "of the {}, over all warps, blocks, iterations and parameters\n{}",
              sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
-             sums.idle == 0 ? "" : fmt::format(" ({} dead code)", sums.idle), sums.refuted, sums.data,
-             sums.unknown, results.front().report.sass ? "SASS" : "PTX", open_faults(results),
-             certainty_footer(arch, style));
+             proved.empty() ? "" : fmt::format(" ({})", fmt::join(proved, ", ")), sums.refuted, sums.data,
+             sums.over == 0 ? "" : fmt::format(" ({} above --at-most)", sums.over), sums.unknown,
+             sass ? "SASS" : "PTX", open_faults(results));
+  fmt::print(common.streams.out, "{}", certainty_footer(arch, style));
+  if (!style.brief())
+    fmt::print(
+        common.streams.out, "{}\n",
+        style.faint(fmt::format("engines: symbolic execution, enumeration modulo the banks, Z3\n"
+                                "assumed: {}docs/kernels.md, What a verdict rests on",
+                                sass ? "" : "ptxas keeps these accesses (--sass decides its code); ")));
 }
 
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
@@ -172,9 +189,10 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
     print(common, r, arch, sources, style);
     std::fflush(common.streams.out);
   };
-  Results const decided = decide_files(common, arguments, options, text ? print_one : OnResult());
+  Results decided = decide_files(common, arguments, options, text ? print_one : OnResult());
+  decided.limited = options.at_most.has_value();
   std::vector<Result> const& results = decided.all;
-  Sums const sums = sums_of(results);
+  Sums const sums = sums_of(decided);
   common.exit_code = sums.any_refuted()                                ? refuted
                      : sums.any_unknown() || !decided.not_read.empty() ? undecided
                                                                        : holds;

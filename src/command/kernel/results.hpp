@@ -35,14 +35,17 @@ struct Results {
   std::vector<Result> all{};
   std::vector<std::string> notes{};
   std::vector<UnreadFile> not_read{};
+  bool limited = false;  ///< by --at-most: a bound above it, for some data, is undecided
 };
 
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
-  std::size_t idle = 0;                                  ///< number of the proved ones that no lane executes
+  std::size_t idle = 0;     ///< number of the proved ones that no lane executes
+  std::size_t allowed = 0;  ///< of the proved ones, those above the ideal
+  std::size_t over = 0;     ///< bounds of data-dependent accesses that exceed --at-most
   std::size_t race_free = 0, races = 0, races_open = 0;  ///< kernels, with --races
   [[nodiscard]] bool any_refuted() const { return refuted + races != 0; }
-  [[nodiscard]] bool any_unknown() const { return unknown + races_open != 0; }
+  [[nodiscard]] bool any_unknown() const { return unknown + races_open + over != 0; }
 };
 
 /// The outermost line of source that the access was inlined for and that can be read, else its own.

@@ -198,7 +198,9 @@ void add_common(CLI::App& app, Common& common) {
   app.parse_complete_callback([&common] {  // runs before the command
     if (common.json) refuse_brief(common, "--json");
   });
-  app.footer(fmt::format("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 engines disagree.\n{}",
+  app.footer(fmt::format("Every command takes --json, --arch, --seed and --timeout S, in CPU seconds of one\n"
+                         "solver query: see swizproof --help.\n"
+                         "Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 engines disagree.\n{}",
                          how_to_report));
 }
 
