@@ -19,19 +19,19 @@ namespace {
 LanguagePart layouts() {
   return {
       "layout",
-      "LAYOUT: where element i of a tile lies. `8` and `_8` are the same, and everything may be pasted with "
-      "the table that CuTe "
-      "prints below it.",
+      "LAYOUT: the offset of each element of a tile. `8` and `_8` mean the same. You may paste a layout "
+      "together "
+      "with the table that CuTe prints below it.",
       {
           {"(8,64):(64,1)",
            "shape:stride, as CuTe prints it; nested, negative and zero strides, gaps such as (8,64):(72,1)"},
           {"Sw<3,4,3>",
            "a swizzle alone, of byte addresses (of element offsets with --element); bits, base, shift"},
           {"Sw<3,3,3> o _0 o (8,64):(64,1)",
-           "a swizzle of element offsets on a layout; the number between is an offset"},
+           "a swizzle of a layout's element offsets; the number in the middle is a constant offset"},
           {"Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)",
-           "a swizzle of byte addresses on a layout of 16-bit elements"},
-          {"S<3,4,3> o smem_ptr_16b(unset) o (8,64):(64,1)", "the same as CuTe before 3.3 prints it"},
+           "a swizzle of the byte addresses of a layout of 16-bit elements"},
+          {"S<3,4,3> o smem_ptr_16b(unset) o (8,64):(64,1)", "the same, as printed by CuTe before 3.3"},
           {"smem_ptr[16b](0x400) o (8,64):(64,1)", "a tensor: the base address is known"},
           {"Sw<3,4,3>_smem_ptr[16b](0x400) o (8,64):(64,1)", "a swizzled tensor"},
           {"Layout<Shape<_8,_64>,Stride<_64,_1>>{}",
@@ -153,10 +153,10 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
 LanguagePart algebra() {
   LanguagePart part{
       "algebra",
-      "CuTe's functions of layouts, nested as you like. The results are CuTe's; where they are "
-      "another function than "
-      "the name promises, a note or a refusal says so. Plain integers are static; a note says where CuTe "
-      "makes something else of integers that are known at run time alone.",
+      "CuTe's layout functions; they can be nested. The results equal CuTe's. If CuTe's result does not "
+      "match the "
+      "function's name, a note or an error says so. Plain integers are static; a note says where CuTe gives "
+      "another result for run-time integers.",
       {}};
   for (auto const& [text, means] : algebra_forms)
     part.forms.push_back({std::string(text), std::string(means)});
@@ -164,10 +164,11 @@ LanguagePart algebra() {
 }
 
 LanguagePart atoms() {
-  LanguagePart part{"atom",
-                    "Atoms by name. With an element type they have a tile, with a shape behind they are "
-                    "tiled to it: gmma:K_SW128<f16> (128,64).",
-                    {}};
+  LanguagePart part{
+      "atom",
+      "Named atoms. An element type in <> gives the atom's tile; a shape after it repeats the atom "
+      "to that shape: gmma:K_SW128<f16> (128,64).",
+      {}};
   for (TmaModeName const& mode : tma_mode_names)
     part.forms.push_back(
         {fmt::format("tma:{}", mode.name),
@@ -176,7 +177,7 @@ LanguagePart atoms() {
              ? std::string("no swizzle")
              : fmt::format("Sw<{},{},{}> of byte addresses, lines of up to {} bytes", mode.swizzle.bits,
                            mode.swizzle.base, mode.swizzle.shift, mode.width)});
-  part.forms.push_back({"CU_TENSOR_MAP_SWIZZLE_128B", "the same by cuda.h's names"});
+  part.forms.push_back({"CU_TENSOR_MAP_SWIZZLE_128B", "the same with the names of cuda.h"});
   for (OperandMode const& mode : operand_modes)
     for (char const* const major : {"K", "MN"}) {
       if (mode.shape.k_lines == 4 && major[0] == 'K') continue;  // of tcgen05, MN-major alone
@@ -189,16 +190,14 @@ LanguagePart atoms() {
                                               : fmt::format("Sw<{},{},{}>", mode.swizzle.bits,
                                                             mode.swizzle.base, mode.swizzle.shift))});
     }
-  part.forms.push_back({"GMMA::Layout_K_SW128_Atom<half_t>{}", "the same by CUTLASS's names, UMMA:: too"});
+  part.forms.push_back({"GMMA::Layout_K_SW128_Atom<half_t>{}", "the same with CUTLASS's names; also UMMA::"});
   return part;
 }
 
 LanguagePart expressions() {
   LanguagePart part{
-      "expression",
-      "C's integer expressions, of 64 bits without a sign. Of the operators the first lines bind most.",
-      {}};
-  part.forms = {{"0x70 + 0b11 - 017 + 5u", "numbers as C writes them"}, {"-x + ~x * !x", "signs"}};
+      "expression", "Unsigned 64-bit integer expressions with C's syntax, highest precedence first.", {}};
+  part.forms = {{"0x70 + 0b11 - 017 + 5u", "numbers as C writes them"}, {"-x + ~x * !x", "unary operators"}};
   for (int precedence = 10; precedence > 0; --precedence) {
     std::string form, names;
     for (auto const& op : ExpressionParser::operators)
@@ -209,7 +208,7 @@ LanguagePart expressions() {
       }
     if (!form.empty()) part.forms.push_back({form, precedence == 10 ? "divisors are constants" : ""});
   }
-  part.forms.insert(part.forms.end(), {{"x < 8 ? x : x ^ y", "a choice"},
+  part.forms.insert(part.forms.end(), {{"x < 8 ? x : x ^ y", "a conditional"},
                                        {"Sw<3,4,3>(x)", "a swizzle as a function"},
                                        {"let z = x >> 3; x ^ (z & 0x70)", "a name for a part"}});
   return part;
@@ -220,22 +219,21 @@ LanguagePart accesses() {
       "access",
       "ACCESS: what each lane of a warp accesses, at every position at which it fits in the tile: rows in "
       "steps of one, the contiguous mode in steps of the instruction's bytes. `at` and `step` narrow the "
-      "positions; with a `for` the text gives them. `lane` is 0..31, also laneId, "
+      "positions; with `for`, the access is exactly at the given ones. `lane` is 0..31, also laneId, "
       "lane_id, threadIdx.x and tid (lane + 32*warp where a variable is called warp).",
       {{"ldmatrix.x4",
-        "a pattern by name: 'swizproof accesses' lists them; "
-        "LDSM.16.M88.4 and "
-        "SM75_U32x4_LDSM_N name the same"},
-       {"ld.shared.b128: row = lane/8, byte = 16*(lane%8)",
-        "a pattern of your own: rows, and bytes in the row"},
-       {"ldmatrix.x4 step row 16, byte 32", "at these positions alone: multiples of 16 rows and 32 bytes"},
+        "a named pattern: 'swizproof accesses' lists them; also "
+        "LDSM.16.M88.4 or "
+        "SM75_U32x4_LDSM_N"},
+       {"ld.shared.b128: row = lane/8, byte = 16*(lane%8)", "your own pattern: row, and byte in the row"},
+       {"ldmatrix.x4 step row 16, byte 32", "only at multiples of 16 rows and 32 bytes"},
        {"ld.shared.b32: row = lane/8, col = 2*(lane%8) at row 8, col 0",
-        "where the least row of the lanes is 8, and the least column 0"},
+        "only where the lowest row of the lanes is 8 and the lowest column 0"},
        {"ld.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..31",
         "coordinates of elements, for all i"},
        {"ldmatrix.x4: coord = (lane%16 + 16*m, 8*(lane/16) + 16*k) for m in 0..7 for k in 0..3",
         "a coordinate of any rank"},
-       {"st.shared.b32: row = lane, col = i for i if lane < 16", "any i; the lanes that take part"},
+       {"st.shared.b32: row = lane, col = i for i if lane < 16", "all i; `if` selects the active lanes"},
        {"ldmatrix.x4: tv ((_16,_2,_2,_2),(_8,_1)):((_1,_256,_16,_0),(_32,_0)) tile (32,16)",
         "CuTe's thread-value layout of a tile, for every warp and instruction"},
        {"TiledCopy\n  Tiler_MN: (_16,_16)\n  TiledLayout_TV: "
@@ -245,7 +243,7 @@ LanguagePart accesses() {
         "  ValLayoutRef: (_32,(_2,_4)):(_2,(_1,_64))\n  ValueType: 16b",
         "what print(tiled_copy) prints"},
        {"ld.shared.b128: address = 128*(lane%8) + 16*(lane/8)",
-        "byte addresses; LAYOUT is `-`, or a function that they go through"}}};
+        "byte addresses; LAYOUT is `-`, or a function that is applied to them"}}};
 }
 
 LanguagePart subscripts() {
@@ -253,9 +251,9 @@ LanguagePart subscripts() {
       "subscript",
       "ACCESS to an array that LAYOUT declares, __shared__ half a[64][72] here, as CUDA C++ writes it: a "
       "load, or a store by an "
-      "assignment. Element and cast choose the width. C's integer types hold; a result that C leaves "
-      "undefined is refused. "
-      "--block 32,8 gives threadIdx.x, .y, .z and blockDim; without it there is one warp.",
+      "assignment. Element type and cast give the width. Integers have their C types; undefined behaviour "
+      "is an error. "
+      "--block 32,8 sets threadIdx.x, .y, .z and blockDim; the default is one warp.",
       {{"a[threadIdx.x / 4][8 * (threadIdx.x % 4) + i] for i in 0..7",
         "eight loads of one element each; also range(8)"},
        {"a[threadIdx.x][0] = x", "a store"},
@@ -309,9 +307,9 @@ std::vector<std::string> other_names(Instruction const& i) {
 
 LanguagePart instructions() {
   LanguagePart part{"instruction",
-                    "Instructions, and how PTX, SASS and CUTLASS name them. Operands are passed over, and so "
-                    "are the predicate and the address "
-                    "of a listing.",
+                    "Instructions and their names in PTX, SASS and CUTLASS. Operands are ignored, and so are "
+                    "the predicate and the address "
+                    "in a listing.",
                     {}};
   for (InstructionName const& known : instruction_names)
     part.forms.push_back({std::string(known.text), {}, other_names(known.instruction)});
@@ -338,16 +336,17 @@ LanguagePart elements() {
 LanguagePart expectations() {
   return {
       "flow",
-      "What an array holds at the end of a launch, behind flow --expect: an element, =, and products with + "
-      "and - between them. An index has the values of the extent that it stands for alone, or those of its "
-      "range, whose ends belong to it. A number is the f32 next to it, of a result of f64 itself.",
+      "Expected contents of an array after a launch (flow --expect): an element, =, and a sum of products. "
+      "An "
+      "index without a range runs over the extent of the dimension that it indexes; a range includes both "
+      "ends. A number is rounded to f32, and stays f64 in a result of f64.",
       {
-          {"C[m][n] = sum(k) A[m][k] * B[k][n]", "a product of matrices; a sum is of the product behind it"},
+          {"C[m][n] = sum(k) A[m][k] * B[k][n]", "a matrix product; sum() covers the product after it"},
           {"y[j][i] = x[i][j] for i in 0..31 for j in 0..31", "a transposition of one tile"},
           {"C[m][n] = alpha*sum(k) A[m][k]*B[k][n] + beta*C[m][n]",
-           "on the right side are the elements before the launch; alpha and beta are parameters"},
+           "elements on the right side have their values before the launch; alpha and beta are parameters"},
           {"s[i] = -s[i] + 2*t[i] - 0.5", "numbers, differences, signs"},
-          {"s[i] = 0 for i in 0..9", "the value of some elements; another --expect has the others"},
+          {"s[i] = 0 for i in 0..9", "a part of the array; another --expect covers the rest"},
           {"s[i] = sum(k in 0..i) t[k]", "a range that depends on indices: a scan"},
           {"s[i] = sum(k in 0..2 if i + k >= 1 && i + k <= 64) w[k] * t[i + k - 1]",
            "a condition of the terms: a stencil with an edge"},

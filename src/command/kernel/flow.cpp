@@ -161,17 +161,17 @@ void add_flow(CLI::App& app, Common& common) {
                   "PTX, as nvcc -ptx -lineinfo writes it, or a compiled file with one module of PTX")
       ->required();
   sub->add_option("--kernel", arguments->question.kernel,
-                  "the kernel with a name that this regular expression finds");
+                  "the kernel whose name matches this regular expression");
   sub->add_option("--block", arguments->question.block,
                   "threads of a block: X, X,Y or X,Y,Z. Without it, or without a --param, the command lists\n"
                   "the parameters of the kernels and proposes a question for each");
   sub->add_option("--grid", arguments->question.grid, "blocks of the grid: X, X,Y or X,Y,Z")
       ->capture_default_str();
   sub->add_option("--only-block", arguments->question.only,
-                  "execute this block of the grid alone: X, X,Y or X,Y,Z, from 0; may be repeated")
+                  "execute only this block of the grid: X, X,Y or X,Y,Z, from 0; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--trace", arguments->trace,
-                  "block and grid of the kernel's launch in this trace, where they are not given")
+                  "take block and grid from the kernel's launch in this trace, if they are not given")
       ->type_name("FILE");
   sub->add_option(
          "--param", arguments->question.params,
@@ -194,17 +194,17 @@ void add_flow(CLI::App& app, Common& common) {
   sub->add_option(
          "--proxy", arguments->question.proxy,
          "which missing fence.proxy.async and fence.mbarrier_init are faults: strict, all that the PTX ISA\n"
-         "requires; write, behind stores alone; off")
+         "requires; write, only after stores; off, none")
       ->check(CLI::IsMember({"strict", "write", "off"}))
       ->capture_default_str();
   sub->add_flag("--same-values", arguments->question.same_values,
-                "accept two writes of one value to one byte without order")
+                "accept two unordered writes of the same value to a byte")
       ->disable_flag_override();
   sub->add_flag("--spare", arguments->question.spare,
-                "of a proved launch: the barriers, fences and waits that can be removed, one at a time")
+                "for a proved launch, list the barriers, fences and waits that can be removed, one at a time")
       ->disable_flag_override();
   sub->add_option("--steps", arguments->question.steps,
-                  "instructions of warps that are executed at most: 20000000")
+                  "limit of executed warp instructions (default: 20000000)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   add_emit_toml_to(*sub, arguments->emit);
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });

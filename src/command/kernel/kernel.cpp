@@ -252,7 +252,7 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
          "older conflicts. Lines are matched by kernel, block, line and instruction")
       ->type_name("FILE")
       ->excludes(races);
-  sub.add_flag("--same-values", options.same_values, "with --races: two writes of one value are accepted")
+  sub.add_flag("--same-values", options.same_values, "with --races: accept two writes of the same value")
       ->needs(races);
 }
 
@@ -283,29 +283,30 @@ void add_kernel(CLI::App& app, Common& common) {
       "parsed");
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
-                  "or tid.z and its code has no .reqntid. NAME=X,Y: of the kernels whose name this\nregular "
-                  "expression finds, in place of the other shapes")
+                  "or tid.z and its code has no .reqntid. NAME=X,Y: only for kernels\nwhose name "
+                  "matches this regular expression, instead of the other shapes")
       ->type_name("INTEGERS")
       ->allow_extra_args(false);
   sub->add_option("--grid", arguments->grid,
                   "blocks of the grid: X, X,Y or X,Y,Z; else the answer is that of every grid")
       ->type_name("INTEGERS");
-  sub->add_option("--param", arguments->params,
-                  "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"
-                  "parameter, signed or unsigned: -2147483648 to 4294967295 for 32 bits; of a float its bits")
+  sub->add_option(
+         "--param", arguments->params,
+         "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"
+         "parameter, signed or unsigned: -2147483648 to 4294967295 for 32 bits; for a float, its bit pattern")
       ->allow_extra_args(false);
   auto* const bytes = sub->add_option("--shared-bytes", arguments->shared_bytes,
                                       "bytes of dynamic shared memory, for the verdict in_bounds")
                           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
-  sub->add_option(
-         "--base", arguments->base,
-         "addresses of shared arrays: device, those that a device gives (H18) where an answer depends on "
-         "them,\nwhich is listed as assumed; ptx, all that PTX permits")
+  sub->add_option("--base", arguments->base,
+                  "addresses of shared arrays: device, as measured on a device (H18), which is listed as an "
+                  "assumption "
+                  "if\na verdict depends on it; ptx, all that PTX permits")
       ->check(CLI::IsMember({"device", "ptx"}))
       ->capture_default_str();
   kernel_detail::add_questions_to(*sub, *arguments, *options);
   auto* const most = sub->add_option("--at-most", arguments->at_most,
-                                     "wavefronts that each access may take; else the ideal number");
+                                     "wavefronts that each access may take (default: the ideal)");
   sub->add_option(
          "--source", arguments->source,
          "a folder with the sources: tried before each path in the PTX, with the longest tail of the "

@@ -256,7 +256,7 @@ void add_equal(CLI::App& app, Common& common) {
 
 void add_align(CLI::App& app, Common& common) {
   CLI::App* const sub =
-      add_command(app, "align", "From exactly which bases does relative equal absolute addressing?",
+      add_command(app, "align", "For which base addresses do swizzled offsets and swizzled addresses agree?",
                   {"swizproof align tma:128B",
                    "at which addresses may a tile start that the TMA swizzles by 128 bytes?"});
   auto const options = std::make_shared<AlignArguments>();

@@ -475,21 +475,22 @@ void add_find(CLI::App& app, Common& common) {
   auto const options = std::make_shared<FindArguments>();
   options->layout.add_to(*sub);
   options->accesses.add_to(*sub)->required();
-  sub->add_option("--unit", options->unit, "swizzles act on: elements, or bytes (default: as LAYOUT's does)")
+  sub->add_option("--unit", options->unit,
+                  "unit of the swizzles: elements or bytes (default: the unit of LAYOUT's swizzle)")
       ->check(CLI::IsMember({"elements", "bytes"}));
   sub->add_option(
          "--weight", options->weights,
          "how often each access runs over the tile, one for each --access in their order (default: 1\n"
-         "each). Best is the least sum of weight x wavefronts over all cases; of these come first those\n"
-         "without conflicts, those that TMA writes in few boxes, those of the least excess in the worst case")
+         "each). Ranked by the sum of weight x wavefronts over all cases; ties: conflict-free, then fewest\n"
+         "TMA boxes, then least excess in the worst case")
       ->check(CLI::Range(std::uint64_t{1}, heaviest));
   auto* const padding =
       sub->add_flag("--padding", options->padding, "search row pitches instead")->disable_flag_override();
   sub->add_flag("--xor", options->linear, "search all linear maps instead")
       ->disable_flag_override()
       ->excludes(padding);
-  auto* const all =
-      sub->add_flag("--all", options->all, "show all that are equally good")->disable_flag_override();
+  auto* const all = sub->add_flag("--all", options->all, "show all candidates that are equally good")
+                        ->disable_flag_override();
   add_emit_to(*sub, options->emit);
   add_brief_to(*sub, common)->excludes(all);
   sub->callback([&common, options] { run(common, *options); });

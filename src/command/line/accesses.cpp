@@ -45,7 +45,7 @@ void print_text(std::span<NamedAccess const> accesses, Architecture const& arch,
                named.text, "", style.faint(named.seen_in));
   }
   fmt::print(
-      "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
+      "\nrow: row of the tile; byte: offset in that row. ideal: the fewest wavefronts that\n"
       "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less.\n{}\n",
       certainty_line(arch, style));
 }

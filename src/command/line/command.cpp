@@ -104,8 +104,7 @@ CLI::Option* add_format_to(CLI::App& app, std::string& format) {
 
 CLI::Option* add_brief_to(CLI::App& app, Common& common) {
   return app
-      .add_flag("--brief", common.brief,
-                "print what a person reads first: verdicts, numbers, worst cases, the fix, notes")
+      .add_flag("--brief", common.brief, "print only verdicts, numbers, worst cases, the fix and notes")
       ->disable_flag_override();
 }
 
@@ -198,10 +197,11 @@ void add_common(CLI::App& app, Common& common) {
   app.parse_complete_callback([&common] {  // runs before the command
     if (common.json) refuse_brief(common, "--json");
   });
-  app.footer(fmt::format("Every command takes --json, --arch, --seed and --timeout S, in CPU seconds of one\n"
-                         "solver query: see swizproof --help.\n"
-                         "Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 engines disagree.\n{}",
-                         how_to_report));
+  app.footer(
+      fmt::format("Every command takes --json, --arch, --seed and --timeout S, in CPU seconds of one\n"
+                  "solver query: see swizproof --help.\n"
+                  "Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 engines disagree.\n{}",
+                  how_to_report));
 }
 
 /// The text for an error of this program.

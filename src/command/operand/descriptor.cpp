@@ -529,8 +529,8 @@ void add_descriptor(CLI::App& app, Common& common) {
   sub->add_option("--major", options->major, "which index is contiguous: k or mn; default: what fits")
       ->transform(CLI::IsMember({"k", "mn"}, CLI::ignore_case));
   sub->add_option("--for", options->reader,
-                  "wgmma (sm_90a) or tcgen05 (sm_100a); default: of the --arch that is given, of a number "
-                  "what it says, else wgmma")
+                  "wgmma (sm_90a) or tcgen05 (sm_100a); default: as implied by --arch or by "
+                  "the number, else wgmma")
       ->check(CLI::IsMember({"wgmma", "tcgen05"}));
   sub->add_option("--extent", options->extent,
                   "ROWS,K: elements that one instruction reads; default: the most rows")

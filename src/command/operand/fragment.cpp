@@ -375,7 +375,8 @@ void add_fragment(CLI::App& app, Common& common) {
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
                   "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..")
       ->type_name("ELEMENT");
-  sub->add_option("--at", options->at, "ROW,COLUMN or (ROW,COLUMN): who holds this element?")
+  sub->add_option("--at", options->at,
+                  "ROW,COLUMN or (ROW,COLUMN): which lane and register hold this element?")
       ->type_name("INTEGERS");
   sub->add_option("--lane", options->lane, "what this lane holds");
   sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?")

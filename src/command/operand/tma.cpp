@@ -665,10 +665,10 @@ void add_tma(CLI::App& app, Common& common) {
   sub->get_option("LAYOUT")->required(false);
   sub->add_option(
          "--box", options->one_box.box,
-         "in place of LAYOUT the extents of one box, innermost first: is it legal, and what does it write?")
+         "extents of one box, innermost first, instead of LAYOUT: is it legal, and what does it write?")
       ->type_name("INTEGERS");
   sub->add_option("--im2col", options->im2col,
-                  "in place of LAYOUT channelsPerPixel,pixelsPerColumn of an im2col tensor map: the same")
+                  "the same for an im2col tensor map: channelsPerPixel,pixelsPerColumn")
       ->type_name("INTEGERS");
   sub->add_option("--swizzle", options->one_box.swizzle, "of --box and --im2col: none, 32B, 64B, 128B, ..");
   sub->add_option("--extent", options->one_box.extent,
@@ -679,7 +679,7 @@ void add_tma(CLI::App& app, Common& common) {
                   "innermost (globalStrides)")
       ->type_name("INTEGERS");
   sub->add_option("--element-stride", options->one_box.element_stride,
-                  "of --box and --im2col: elements from one that is copied to the next (elementStrides)")
+                  "with --box or --im2col: distance in elements between copied elements (elementStrides)")
       ->type_name("INTEGERS");
   sub->add_option("--address", options->one_box.address,
                   "of --box and --im2col: the tensor's address (globalAddress)")

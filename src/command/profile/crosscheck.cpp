@@ -632,7 +632,8 @@ void add_crosscheck(CLI::App& app, Common& common) {
       app, "crosscheck",
       "Do recorded device results, or a profile, a trace or the SASS of your own kernel, equal the model?",
       {"swizproof crosscheck transpose.trace transpose.toml",
-       "does each lane of the traced kernel ask for what is proved? (both files: share/swizproof/examples)"});
+       "does each lane of the traced kernel access the proved address? (both files: "
+       "share/swizproof/examples)"});
   auto const arguments = std::make_shared<CrosscheckArguments>();
   sub->add_option(
          "FILE", arguments->files,
@@ -641,8 +642,8 @@ void add_crosscheck(CLI::App& app, Common& common) {
          "kernel (FILE.toml): is any instruction more expensive than proved? Or a trace of swizproof-trace "
          "and "
          "these\n"
-         "obligations: does any lane ask for another address than was proved? Or a trace and a profile of\n"
-         "one program: does the cost model say what was counted, line by line? Or a trace and the PTX of "
+         "obligations: does any lane access another address than was proved? Or a trace and a profile of\n"
+         "one program: does the cost model match the counts, line by line? Or a trace and the PTX of "
          "its\n"
          "kernels (FILE.ptx): does the SASS access what `swizproof kernel` proves of the PTX? Or a dump of\n"
          "SASS (nvdisasm -g FILE.cubin), or the cubin itself, and the PTX that it was compiled from: the "
@@ -659,7 +660,7 @@ void add_crosscheck(CLI::App& app, Common& common) {
                   "with PTX: a parameter's value in all launches: NAME=VALUE, or '#0=VALUE' for the first")
       ->allow_extra_args(false);
   sub->add_option("--kernel", arguments->kernel,
-                  "with a trace or PTX: only kernels with a name that this regular expression finds");
+                  "with a trace or PTX: only kernels whose name matches this regular expression");
   sub->callback([&common, arguments] { run(common, *arguments); });
 }
 

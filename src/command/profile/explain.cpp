@@ -637,10 +637,11 @@ void add_explain(CLI::App& app, Common& common) {
       ->type_name("FILE")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
-  sub->add_option("--source", options->source,
-                  "a folder to look for the sources in, for the longest tail of each path of the trace that "
-                  "is there,\n"
-                  "before the path itself; may be repeated")
+  sub->add_option(
+         "--source", options->source,
+         "a folder with the sources: each path in the trace is searched here first, by its longest matching "
+         "suffix,\n"
+         "then as it is; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   add_output_to(

@@ -56,7 +56,7 @@ void add_predict(CLI::App& app, Common& common) {
                       ".\nA bad line is answered with {\"error\": ..., \"line\": n}, and the exit code is 2 "
                       "at the end.")
       ->capture_default_str();
-  sub->add_flag("--explain", options->explain, "name the banks, words and lanes that meet")
+  sub->add_flag("--explain", options->explain, "list the banks, words and lanes that collide")
       ->disable_flag_override();
   sub->callback([&common, options] { run(common, *options); });
 }

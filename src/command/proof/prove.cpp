@@ -349,8 +349,8 @@ void add_prove(CLI::App& app, Common& common) {
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
   sub->add_option("--name", options->name, "the claim of exactly this name");
   sub->add_option("--jobs", options->jobs,
-                  "claims decided at the same time (default: one a core that has memory for it, which is "
-                  "also the most)")
+                  "claims decided at the same time (default and maximum: one per core, fewer if memory "
+                  "is short)")
       ->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
   add_output_to(*sub, "--junit", options->junit, "also write the verdicts to this file, as JUnit XML");

@@ -14,7 +14,7 @@ from ._record import Record, record
 
 @record
 class KernelWarp(Record):
-    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane. `values` are the smallest numbers that it needs; with `every_launch` it needs none. `bases` has the addresses of arrays in that execution, where the cost may depend on them; `open_lanes` are inactive here, and may take part."""
+    """The most expensive warp: addresses of its lanes without their common part, None for an inactive lane. `values` are the smallest numbers that it needs; with `every_launch` it needs none. `bases` has the addresses of arrays in that execution, where the cost may depend on them; `open_lanes` are inactive here, and may take part."""
 
     warp: int
     every_launch: bool
@@ -88,7 +88,7 @@ class KernelFix(Record):
 
 @record
 class KernelOperand(Record):
-    """A descriptor, or an address of a bulk copy: `needed` bytes must divide its pattern's start or the address, `guaranteed` do; `base` of `array` refutes it."""
+    """A descriptor, or an address of a bulk copy: its pattern's start, or the address, must be a multiple of `needed` bytes and is proved to be a multiple of `guaranteed`; address `base` of `array` is a counterexample."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -142,7 +142,7 @@ class RaceAccess(Record):
 
 @record
 class Race(Record):
-    """Two threads of a block access `byte` in one interval, behind `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch."""
+    """Two threads of a block access `byte` in one interval between barriers, after `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch."""
 
     kind: str
     byte: int
@@ -282,7 +282,7 @@ class FlowWrong(Record):
 
 @record
 class FlowAccess(Record):
-    """An access of a fault: who makes it, and which execution of the instruction by its warp, from 1 on."""
+    """An access of a fault: its thread or unit (`by`), and the number of the execution by its warp, from 1."""
 
     by: str
     execution: Optional[int]
@@ -291,7 +291,7 @@ class FlowAccess(Record):
 
 @record
 class FlowFault(Record):
-    """A fault of a launch: its kind, both accesses in the order that was executed, the paragraph of the PTX ISA, and what would do."""
+    """A fault of a launch: its kind, both accesses in the order that was executed, the paragraph of the PTX ISA, and a possible fix."""
 
     kind: str
     text: str
@@ -305,7 +305,7 @@ class FlowFault(Record):
 
 @record
 class FlowParameter(Record):
-    """A parameter of a kernel as it is used; `value` can stand behind its number and `=`."""
+    """A kernel parameter and its use; `value` is usable in `--param NUMBER=value`."""
 
     key: str
     kind: str

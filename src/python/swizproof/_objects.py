@@ -17,7 +17,7 @@ class Values(Record):
 
 @record
 class Coverage(Record):
-    """How much of the tile an access reaches whose text gives its positions, in bytes."""
+    """Bytes of the tile that an access reaches, for an access with explicit positions."""
 
     reached: int
     of: int
@@ -25,7 +25,7 @@ class Coverage(Record):
 
 @record
 class CollidingLane(Record):
-    """A lane of a collision: its address in bytes, the bank word it requests, and its element if the tile is known."""
+    """A lane of a collision: its address in bytes, its bank word, and its element if the tile is known."""
 
     lane: int
     address: int
@@ -37,7 +37,7 @@ class CollidingLane(Record):
 
 @record
 class Collision(Record):
-    """Lanes of one phase that one bank serves one after the other: one for each word, or each lane for itself (`by_lane`)."""
+    """Lanes of one phase that one bank serializes: one lane for each distinct word, or all lanes that use the bank (`by_lane`)."""
 
     phase: int
     bank: int
@@ -80,7 +80,7 @@ class AccessVerdict(Record):
 
 @record
 class AccessCost(AccessVerdict):
-    """What an access costs in the worst case over all positions in the tile and all bases; `at_footprints`: at multiples of its size."""
+    """Worst-case cost of an access over all positions in the tile and all bases; `at_footprints`: only at multiples of its footprint."""
 
     wavefronts: int
     ideal: int
@@ -108,7 +108,7 @@ class AccessMisfit(AccessVerdict):
 
 @record
 class LostStore(AccessVerdict):
-    """A store to elements that share a place; `counterexample` names two of them."""
+    """A store to elements that share an address; `counterexample` has two of them."""
 
     reason: str
     ideal: int
@@ -140,7 +140,7 @@ class Difference(Record):
 
 @record
 class Candidate(Record):
-    """One of the best that `find` has found: a swizzle, a pitch or a linear map, with what it costs."""
+    """One of the best candidates of `find`: a swizzle, a pitch or a linear map, with its cost."""
 
     swizzle: Optional[str] = None
     unit: Optional[str] = None
@@ -165,7 +165,7 @@ class Candidate(Record):
 
 @record
 class Fact(Record):
-    """How a fact of `inspect` was decided, and by which engines."""
+    """Verdict on a fact of `inspect`, and the engines that decided it."""
 
     verdict: str
     engines: Optional[List[str]] = None
@@ -278,7 +278,7 @@ class TmaCopy(Record):
 
 @record
 class TmaTensor(Record):
-    """What the tensor in global memory must keep, in bytes."""
+    """Alignment requirements of the tensor in global memory, in bytes."""
 
     address_multiple_of: int
     strides_multiple_of: int
@@ -286,7 +286,7 @@ class TmaTensor(Record):
 
 @record
 class TmaLimits(Record):
-    """What a box may be."""
+    """Limits of a box."""
 
     elements: int
     dimensions: int
@@ -296,7 +296,7 @@ class TmaLimits(Record):
 
 @record
 class TmaWitness(Record):
-    """A coordinate that no box of TMA can write to its address in the layout."""
+    """A coordinate that no TMA box writes to the layout's address."""
 
     at: List[int]
     byte: Optional[int] = None
@@ -307,7 +307,7 @@ class TmaWitness(Record):
 
 @record
 class Recast(Record):
-    """The layout in elements of another size, as TMA has them."""
+    """The layout in elements of the size that the TMA box uses."""
 
     element_bits: int
     layout: str
@@ -355,7 +355,7 @@ class Line(Record):
 
 @record
 class Padding(Record):
-    """A fix by another pitch, in bytes. `moves` has the bytes that each range moves further, if the ranges have no common start."""
+    """A fix by another pitch, in bytes. `moves`: bytes by which each range is shifted, if the ranges have no common start."""
 
     pitch: int
     padding: int
@@ -367,7 +367,7 @@ class Padding(Record):
 
 @record
 class PaddingFamily(Record):
-    """The paddings that were searched, in bytes; `what` says it in words."""
+    """The paddings that were searched, in bytes; `what` is a description."""
 
     step: int
     most: int
@@ -379,7 +379,7 @@ class PaddingFamily(Record):
 
 @record
 class Fix(Record):
-    """What makes the accesses to a region of shared memory cheaper: wavefronts before and after."""
+    """A fix for the accesses to a region of shared memory, with wavefronts before and after."""
 
     region: List[List[int]]
     before: int
@@ -429,7 +429,7 @@ class Source(Record):
 
 @record
 class HeldElement(Record):
-    """An element of the matrix, and who holds it."""
+    """An element of the matrix, and the lane and register that hold it."""
 
     lane: int
     row: int
@@ -451,7 +451,7 @@ class Contradiction(Record):
 
 @record
 class PictureLane(Record):
-    """Where a lane asks, with and without the swizzle."""
+    """Address of a lane, with and without the swizzle."""
 
     lane: int
     row: int

@@ -75,7 +75,7 @@ class Find(Answer):
 
 @record
 class Convert(Answer):
-    """A layout in other units, or as code. `unit_bits` is what its values count; `alignment` is bytes."""
+    """A layout in other units, or as code. `unit_bits`: size of the unit of its values, in bits; `alignment` is in bytes."""
 
     verdict: str
     layout: str
@@ -124,7 +124,7 @@ class Align(Answer):
 
 @record
 class Inspect(Answer):
-    """What kind of map a layout is. None is a fact that was not decided."""
+    """Properties of a layout as a map. None: not decided."""
 
     verdict: str
     layout: str
@@ -342,7 +342,7 @@ class Crosscheck(Answer):
 
 @record
 class Expense(Record):
-    """What one access costs a budget: all its cases at its most expensive base, as often as its weight says."""
+    """Share of one access in a budget: the cost of all its cases at its most expensive base, times its weight."""
 
     obligation: str
     access: str
@@ -353,7 +353,7 @@ class Expense(Record):
 
 @record
 class Budget(Record):
-    """The wavefronts that a kernel may cost, those that it costs, and the least that its bytes need."""
+    """Wavefronts of a kernel: the limit, the cost, and the ideal."""
 
     at_most: int
     total: int
@@ -411,7 +411,7 @@ class Prove(Answer):
 
 @record
 class Show(Answer):
-    """The picture: `pictures` in numbers; `svg()` and `html()` as files to keep."""
+    """The picture: `pictures` as numbers; `svg()` and `html()` as text of files."""
 
     arch: str
     evidence: str
@@ -461,7 +461,7 @@ class Predict(Answer):
 
 @record
 class NamedAccess(Record):
-    """A warp access pattern of a name: its lanes, the tile that it takes, its ideal wavefronts and where real code has it."""
+    """A named warp access pattern: lanes, footprint, ideal wavefronts, and where real code uses it."""
 
     name: str
     text: str
