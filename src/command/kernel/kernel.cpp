@@ -279,7 +279,7 @@ void add_kernel(CLI::App& app, Common& common) {
                 "files");
   sub->add_option(
       "--kernel", arguments->kernel,
-      "only kernels with a name that this regular expression matches; in PTX, the code of others is not "
+      "only kernels whose name matches this regular expression; in PTX, the code of others is not "
       "parsed");
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
@@ -309,8 +309,8 @@ void add_kernel(CLI::App& app, Common& common) {
                                      "wavefronts that each access may take (default: the ideal)");
   sub->add_option(
          "--source", arguments->source,
-         "a folder with the sources: tried before each path in the PTX, with the longest tail of the "
-         "path\nthat exists in it; may be repeated")
+         "a folder with the sources: a path in the PTX is searched here first, by its longest suffix that "
+         "exists,\nthen as it is; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   add_emit_toml_to(*sub, arguments->emit);

@@ -37,7 +37,7 @@ class CollidingLane(Record):
 
 @record
 class Collision(Record):
-    """Lanes of one phase that one bank serializes: one lane for each distinct word, or all lanes that use the bank (`by_lane`)."""
+    """Lanes of one phase that one bank serves one after the other: one pass for each distinct word, or for each lane (`by_lane`)."""
 
     phase: int
     bank: int
