@@ -135,6 +135,8 @@ TEST(BulkReductions, AddToGlobalMemory) {
              "f32[64]",
              {"c[i] = c[i] + 2*a[i]"}};
   EXPECT_EQ(twice.answer(), "proved");
+  twice.expect = {"c[i] = -(-c[i] - 2*a[i])"};
+  EXPECT_EQ(twice.answer(), "proved");
   twice.expect = {"c[i] = c[i] + a[i]"};
   EXPECT_EQ(twice.answer(), "wrong element");
   EXPECT_EQ(

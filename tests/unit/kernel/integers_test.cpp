@@ -17,8 +17,10 @@ TEST(KernelIntegers, ResultsOfLanesAreKnown) {
       {"mad24.lo.s32 %r4, %r1, 0xffffff, 31;", 32},
       {"and.b32 %r8, %r1, 1; bfe.u32 %r4, %r1, %r8, 5;", 24},  // lane, or lane / 2 of odd ones
       {"bfe.s32 %r4, %r1, 1, %r1;", 16},                       // with the sign of its last bit
-      {"bfi.b32 %r4, 0, 31, 0, %r1;", 6},                      // lane zeros in 31
-      {"bfind.u32 %r4, %r1;", 6},                              // -1 to 4
+      {"shl.b32 %r8, %r1, 31; mov.u32 %r9, 16; bfe.s32 %r4, %r8, 30, %r9; and.b32 %r4, %r4, 16;",
+       2},                                 // the sign is bit 31
+      {"bfi.b32 %r4, 0, 31, 0, %r1;", 6},  // lane zeros in 31
+      {"bfind.u32 %r4, %r1;", 6},          // -1 to 4
       {"bfind.shiftamt.s32 %r4, %r1;", 6},
       {"cnot.b32 %r4, %r1;", 2},
       {"sad.u32 %r4, %r1, 16, 0;", 17},
@@ -28,6 +30,7 @@ TEST(KernelIntegers, ResultsOfLanesAreKnown) {
       {"szext.clamp.u32 %r4, %r1, 35;", 32},
       {"add.cc.u32 %r8, %r1, 0xfffffff0; addc.u32 %r4, 0, 0;", 2},
       {"sub.cc.u32 %r8, %r1, 5; subc.u32 %r4, 0, 0;", 2},
+      {"add.cc.u32 %r8, -1, 1; addc.cc.u32 %r8, %r1, -1; addc.u32 %r4, 0, 0; mul.lo.u32 %r4, %r1, %r4;", 32},
       {"add.sat.s32 %r4, %r1, 0x7ffffff0; sub.s32 %r4, %r4, 0x7ffffff0;", 16},
       {"sub.s32 %r8, %r1, 8; slct.b32.s32 %r4, %r1, 0, %r8;", 25},
       {"dp4a.u32.s32 %r4, %r1, 0xff, 0;", 32},
@@ -57,12 +60,11 @@ TEST(KernelIntegers, ASignedRemainderOfAMultipleAndALaneIsThatOfTheLane) {
 }
 
 TEST(KernelIntegers, ACarryIsThatOfLanesThatWroteIt) {
-  // Lanes from 16 on carry; the guard leaves the flag of the others as it was.
+  // Lanes from 16 on carry; the guard leaves the flag of those from 24 on as it was: lane * carry is 0 and 16 to 23.
   std::string const guarded =
-      "add.cc.u32 %r8, 0, 0; setp.lt.u32 %p1, %r1, 24; @%p1 add.cc.u32 %r8, %r1, 0xfffffff0; addc.u32 %r4, "
-      "%r1, "
-      "0; and.b32 %r4, %r4, 8; shl.b32 %r4, %r4, 2;";
-  EXPECT_EQ(load_at(guarded).wavefronts, 2U);
+      "and.b32 %r1, %r1, 31; add.cc.u32 %r8, 0, 0; setp.lt.u32 %p1, %r1, 24;\n@%p1 add.cc.u32 %r8, %r1, "
+      "0xfffffff0; addc.u32 %r4, 0, 0; mul.lo.u32 %r4, %r1, %r4; shl.b32 %r4, %r4, 5;";
+  EXPECT_EQ(load_at(guarded).wavefronts, 9U);
   EXPECT_EQ(load_at("mad.lo.cc.u32 %r8, %r1, 3, 1; madc.lo.u32 %r4, %r1, 32, 0;").verdict,
             KernelVerdict::unknown);
 }

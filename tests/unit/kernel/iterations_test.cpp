@@ -178,6 +178,17 @@ TEST(Kernel, LoopsOfAnyLength) {
   EXPECT_EQ(a.verdict, KernelVerdict::refuted);
 }
 
+TEST(Kernel, ARegisterHasItsFirstValueInTheFirstIteration) {
+  KernelAccess const a =
+      one("ld.param.u64 %rd1, [g]; mad.wide.u32 %rd2, %r1, 4, %rd1; shl.b32 %r8, %r1, 2; mov.u32 %r10, %r2; "
+          "mov.u32 "
+          "%r20, 0;\nL: setp.eq.u32 %p1, %r20, 0; add.u32 %r5, %r10, %r8; @%p1 ld.shared.u32 %r6, [%r5];\n"
+          "ld.global.u32 %r8, [%rd2]; mad.lo.u32 %r10, %r1, 4, %r10; add.u32 %r20, %r20, 1; setp.lt.u32 %p2, "
+          "%r20, 4; "
+          "@%p2 bra L;");
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+}
+
 TEST(Kernel, AStepThatDiffersInTheLanesIsTriedForEachIteration) {
   // Iteration k: lane * 4 * k, for k = 1..4: 4-way conflicts at k = 4.
   KernelAccess const a =

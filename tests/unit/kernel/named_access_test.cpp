@@ -64,6 +64,12 @@ TEST(Kernel, ACallThatIsNotInlinedIsListed) {
   EXPECT_EQ(external[0].reason,
             "the function printing is not in this file: the call is not inlined (PTX line 9)");
   EXPECT_EQ(external[0].calls, (std::vector<std::uint32_t>{19, 14})) << "of outer, then of inner";
+  EXPECT_EQ(
+      accesses_of(".entry k(.param .u64 g)\n{\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [g]; ld.global.u64 "
+                  "%rd2, [%rd1];\ncall.uni printing; st.u32 [%rd2], 0; ret;\n}\n")
+          .size(),
+      2U)
+      << "it may have put the address of an array there";
   auto const indirect = called(".reg .b64 %rd<3>; call %rd1, (), proto;");
   ASSERT_EQ(indirect.size(), 1U);
   EXPECT_EQ(indirect[0].reason, "an indirect call: the call is not inlined (PTX line 9)");

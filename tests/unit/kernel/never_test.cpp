@@ -24,6 +24,10 @@ TEST(KernelNever, VotesThatDiffer) {
   EXPECT_TRUE(never(votes + "2, -1; not.pred %p4, %p4; and.pred %p1, %p3, %p4;"));
   EXPECT_FALSE(
       never("setp.lt.u32 %p5, %r1, 7; " + votes + "5, -1; not.pred %p4, %p4; and.pred %p1, %p3, %p4;"));
+  EXPECT_FALSE(
+      never("setp.lt.u32 %p2, %r1, %r3; vote.sync.any.pred %p3, %p2, -1; @%p2 ret;\n"
+            "vote.sync.any.pred %p4, %p2, -1; not.pred %p4, %p4; and.pred %p1, %p3, %p4;"))
+      << "without lanes that ended";
 }
 
 TEST(KernelNever, BlocksThatNoGridHas) {
@@ -46,6 +50,16 @@ TEST(KernelNever, IterationsThatNoLoopHas) {
   };
   EXPECT_FALSE(of_loop("10").executed);
   EXPECT_TRUE(of_loop("9").executed);
+  // Below 8 and one of ten iterations: their sum is at most 16.
+  auto const of_sum = [](std::string const& least) {
+    return one(
+        "mov.u32 %r6, 0; L: add.u32 %r7, %r6, %r3; setp.lt.u32 %p2, %r3, 8; setp.ge.and.u32 %p1, %r7, " +
+        least +
+        ", %p2;\nshl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; @%p1 ld.shared.u32 %r8, [%r5]; "
+        "add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 10; @%p3 bra L;");
+  };
+  EXPECT_FALSE(of_sum("17").executed);
+  EXPECT_TRUE(of_sum("16").executed);
   // n / 8 iterations of fewer than 8.
   auto const of_quotient = [](std::string const& most) {
     return one(

@@ -146,6 +146,10 @@ TEST(KernelOperand, FieldsThatAreNotConstant) {
       operand_of(wgmma_at("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
   EXPECT_EQ(o.verdict, unknown);
   EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant (PTX line 11)");
+  // Bit 16 is bit 0 before the shift.
+  KernelOperand const masked = operand_of(wgmma_at(
+      "mov.u32 %r10, %r2;\nand.b32 %r8, %r5, 255;\ncvt.u64.u32 %rd4, %r8;\nshl.b64 %rd4, %rd4, 16;", "%rd4"));
+  EXPECT_EQ(masked.reason, "bit 16 of the descriptor is not known to be constant (PTX line 11)");
   // A negative advance borrows from the next field, unless the start is known to be large enough.
   KernelOperand const back = operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
   EXPECT_EQ(back.verdict, unknown);
@@ -156,6 +160,12 @@ TEST(KernelOperand, FieldsThatAreNotConstant) {
       operand_of(wgmma_at("mov.u32 %r10, %r2; ld.global.u64 %rd4, [%rd1]; shl.b64 %rd4, %rd4, 20;", "%rd4"));
   EXPECT_EQ(loaded.reason,
             "bit 20 of the descriptor is not known to be constant: it depends on the load at PTX line 13");
+  // A number whose lowest bit is 0 is not 1.
+  EXPECT_EQ(operand_of(wgmma_at("mov.u32 %r10, %r2; and.b32 %r8, %r5, 2; setp.eq.u32 %p1, %r8, 1; selp.b64 "
+                                "%rd4, 0, 0x4000004000010000, %p1;",
+                                "%rd4"))
+                .verdict,
+            proved);
   // Another descriptor in each lane.
   KernelOperand const lanes = operand_of(wgmma_at("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
   EXPECT_EQ(lanes.verdict, unknown);

@@ -37,6 +37,13 @@ TEST(KernelRaces, ABarrierOrdersANeighboursStore) {
   EXPECT_NE(race.first.write, race.second.write);
 }
 
+TEST(KernelRaces, AThreadDoesNotRaceWithItself) {
+  KernelRaces const races =
+      expect_race("st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r4]; ld.shared.u32 %r6, [%r5];");
+  EXPECT_EQ(races.races.size(), 1U);
+  for (Race const& race : races.races) EXPECT_NE(race.first.thread, race.second.thread);
+}
+
 TEST(KernelRaces, AMapThatIsNotOneToOneLosesAStore) {
   expect_free("xor.b32 %r7, %r1, 21; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r2; st.shared.u32 [%r7], %r1;");
   expect_race("and.b32 %r7, %r1, 30; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r2; st.shared.u32 [%r7], %r1;",

@@ -29,6 +29,17 @@ TEST(KernelRanges, OfAnyNumberThatIsMaskedOrLimited) {
       bounds("and.b32 %r4, %r6, 1023; and.b32 %r7, %r3, 1024; add.u32 %r7, %r7, 1; add.u32 %r4, %r4, %r7;"),
       true);
   EXPECT_NE(bounds("and.b32 %r4, %r6, 1023; sub.u32 %r4, %r4, 1;"), true);
+  EXPECT_NE(bounds("and.b32 %r4, %r6, 1023; sub.u32 %r4, %r4, 1; shr.u32 %r4, %r4, 1;"), true) << "of -1";
+}
+
+TEST(KernelRanges, OfANumberThatAConditionChooses) {
+  auto const chosen = [](std::string const& condition) {
+    return bounds(condition + " selp.b32 %r4, %r6, 0, %p1;");
+  };
+  EXPECT_EQ(chosen("setp.lt.u32 %p1, %r6, 2048;"), true);
+  EXPECT_NE(chosen("setp.ne.u32 %p1, %r6, 2048;"), true) << "it may be more";
+  EXPECT_EQ(chosen("and.b32 %r6, %r6, 2048; setp.ne.u32 %p1, %r6, 2048;"), true);
+  EXPECT_NE(chosen("add.u32 %r8, %r6, 5; setp.lt.u32 %p1, %r8, 2048;"), true) << "it may be -5";
 }
 
 TEST(KernelRanges, OfANumberThatAConditionLimits) {

@@ -15,6 +15,8 @@ TEST(PtxExpression, Operators) {
   EXPECT_EQ(constant_of("~0"), minus_one);
   EXPECT_EQ(constant_of("+2"), 2U);
   EXPECT_EQ(constant_of("1 + 2 * 3 - (4 << 1) | 8"), minus_one);
+  EXPECT_EQ(constant_of("9 - 4 - 3"), 2U) << "from left to right";
+  EXPECT_EQ(constant_of("~0 < 0"), 0U) << "of no sign";
   EXPECT_EQ(constant_of("-5 / 2"), minus_one - 1);
   EXPECT_EQ(constant_of("-5 / 2U"), (minus_one - 4) / 2);
   EXPECT_EQ(constant_of("-5 % 3"), (minus_one - 4) % 3) << "as ptxas: of words without a sign";

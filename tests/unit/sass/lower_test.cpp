@@ -102,6 +102,10 @@ TEST(SassLower, SignsThatDifferAreThoseOfTwoWords) {
   EXPECT_EQ(small[7], 0U);
 }
 
+TEST(SassLower, SumsOfPairsHaveTheirUpperWords) {
+  EXPECT_EQ(r9_of_lane("MOV R2, RZ\nMOV R3, R0\nMOV R4, RZ\nMOV R5, 0x7\nIADD3.64 R8, R2, R4, RZ", 3), 10U);
+}
+
 TEST(SassLower, TheStackKeepsWordsIfNothingElseWritesR1) {
   std::string const spill = "IADD3 R1, R1, -0x20, RZ\nSTL [R1+0x8], R0\n", back = "LDL R9, [R1+0x8]";
   EXPECT_EQ(r9_of_lane(spill + back, 7), 7U);
@@ -116,6 +120,11 @@ TEST(SassLower, TheStackKeepsWordsIfNothingElseWritesR1) {
       << "R1 is set in a loop";
   EXPECT_FALSE(knows_r9(spill + "ISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x0\n" + back))
       << "the kernel begins again";
+  EXPECT_FALSE(
+      knows_r9("ISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BRA `(.L_x_0)\nIADD3 R1, R1, -0x20, RZ\n.L_x_0:\n"
+               "STL [R1+0x8], R0\n" +
+               back))
+      << "R1 is set behind a jump";
   EXPECT_FALSE(
       knows_r9("BRA `(.L_x_0)\n.L_x_1:\nIADD3 R1, R1, -0x20, RZ\nBRA `(.L_x_2)\n.L_x_0:\nSTL [R1+0x8], R0\n"
                "BRA `(.L_x_1)\n.L_x_2:\n" +
