@@ -161,11 +161,12 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
              sass ? "SASS" : "PTX", open_faults(results));
   fmt::print(common.streams.out, "{}", certainty_footer(arch, style));
   if (!style.brief())
-    fmt::print(
-        common.streams.out, "{}\n",
-        style.faint(fmt::format("engines: symbolic execution, enumeration modulo the banks, Z3\n"
-                                "assumed: {}docs/kernels.md, What a verdict rests on",
-                                sass ? "" : "ptxas keeps these accesses (--sass decides its code); ")));
+    fmt::print(common.streams.out, "{}\n",
+               style.faint(
+                   fmt::format("engines: symbolic execution, enumeration modulo the banks, Z3\n"
+                               "assumed: {}docs/kernels.md has {}",
+                               sass ? "" : "ptxas keeps these accesses (--sass decides its code);\n         ",
+                               sass ? "the list" : "the others")));
 }
 
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
