@@ -304,6 +304,13 @@ class FlowFault(Record):
 
 
 @record
+class FlowRepair(FlowLine):
+    """A change of one instruction with which a refuted launch is proved."""
+
+    edit: str = ""
+
+
+@record
 class FlowParameter(Record):
     """A parameter of a kernel as it is used; `value` can stand behind its number and `=`."""
 
@@ -356,6 +363,7 @@ class Flow(Answer):
     domain: Optional[str] = None
     first_wrong: Optional[FlowWrong] = None
     fault: Optional[FlowFault] = None
+    repairs: Optional[List[FlowRepair]] = None
     spare: Optional[List[FlowLine]] = None
     proposed: Optional[List[FlowProposed]] = None
     reason: Optional[str] = None
