@@ -1,5 +1,6 @@
 #include <swizproof/flow/flow.hpp>
 
+#include "edits.hpp"
 #include "numbers.hpp"
 #include "orders.hpp"
 #include "target.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace swizproof {
 
@@ -27,13 +29,24 @@ using flow_detail::Target;
 
 constexpr std::size_t most_shown = 4;
 
+/// The blocks that a launch executes.
+std::vector<std::array<std::uint32_t, 3>> blocks_of(FlowLaunch const& launch) {
+  std::vector<std::array<std::uint32_t, 3>> blocks = launch.blocks;
+  auto const& grid = launch.grid;
+  if (blocks.empty())
+    for (std::uint32_t z = 0; z < grid[2]; ++z)
+      for (std::uint32_t y = 0; y < grid[1]; ++y)
+        for (std::uint32_t x = 0; x < grid[0]; ++x) blocks.push_back({x, y, z});
+  return blocks;
+}
+
 /// One launch, block by block.
 class Launched {
  public:
-  /// `without`: an instruction that is not executed; none if it is no instruction.
+  /// `without`: an instruction that is not executed; none if it is no instruction. `hasty`: it ends at the first element that is not right.
   Launched(FlowKernel const& kernel, std::vector<FlowExpectation> const& expectations, FlowReport& report,
-           std::uint32_t without = ~0U)
-      : kernel_(kernel), report_(report), without_(without), free_(expectations.empty()) {
+           std::uint32_t without = ~0U, bool hasty = false)
+      : kernel_(kernel), report_(report), without_(without), free_(expectations.empty()), hasty_(hasty) {
     for (FlowExpectation const& e : expectations) {
       targets_.emplace_back(e, kernel);
       report_.elements += targets_.back().count();
@@ -42,19 +55,15 @@ class Launched {
   }
 
   void run() {
-    std::vector<std::array<std::uint32_t, 3>> blocks = kernel_.launch.blocks;
-    auto const& grid = kernel_.launch.grid;
-    if (blocks.empty())
-      for (std::uint32_t z = 0; z < grid[2]; ++z)
-        for (std::uint32_t y = 0; y < grid[1]; ++y)
-          for (std::uint32_t x = 0; x < grid[0]; ++x) blocks.push_back({x, y, z});
-    for (auto const& block : blocks)
+    for (auto const& block : blocks_of(kernel_.launch))
       if (!run_block(block)) return;
     if (!read_elsewhere()) finish();
     leave_out();
   }
   /// Instructions that a block has executed.
   [[nodiscard]] std::set<std::uint32_t> const& executed() const { return executed_; }
+  /// Instructions of warps, also those of a block that has not ended.
+  [[nodiscard]] std::uint64_t spent() const { return spent_; }
 
  private:
   /// False if it is decided: a fault, or an instruction that is not executed.
@@ -62,7 +71,7 @@ class Launched {
     Names names(kernel_.arrays);
     flow_detail::BlockRun block(kernel_, number, names, without_);
     try {
-      block.run();
+      execute(block);
     } catch (flow_detail::FlowConflict const& conflict) {
       refute(conflict, number);
       if (block.not_well_synchronised()) explain(*block.not_well_synchronised());
@@ -85,6 +94,16 @@ class Launched {
       return false;
     }
     return check(block, names, number);
+  }
+
+  void execute(flow_detail::BlockRun& block) {
+    try {
+      block.run();
+    } catch (...) {
+      spent_ += block.steps();
+      throw;
+    }
+    spent_ += block.steps();
   }
 
   /// A block that is not well synchronised: a fault in another order refutes, and without one the answer is unknown. False.
@@ -146,6 +165,7 @@ class Launched {
       std::uint32_t const place = target == nullptr ? 0 : target->place(w.element);
       if (place == 0) {
         ++report_.unexpected;
+        if (hasty_) return false;
         if (report_.unexpected_names.size() < most_shown)
           report_.unexpected_names.push_back(kernel_.arrays[w.array].element(w.element));
         if (!kernel_.launch.data) continue;
@@ -155,6 +175,7 @@ class Launched {
       std::vector<FlowTerm> const expected =
           place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
       bool const right = place != 0 && same(found.terms, expected);
+      if (hasty_ && !right) return false;
       if (place != 0 && !right && !shown_wrong(w, found.terms, expected, names)) return false;
       if (kernel_.launch.data && !note_number(w, &found.terms,
                                               place == 0 ? nullptr
@@ -483,7 +504,8 @@ class Launched {
   FlowKernel const& kernel_;
   FlowReport& report_;
   std::uint32_t without_;
-  bool free_;
+  bool free_, hasty_;
+  std::uint64_t spent_ = 0;
   std::vector<Target> targets_{};
   struct Writer {
     std::array<std::uint32_t, 3> number{};
@@ -503,6 +525,60 @@ class Launched {
   std::vector<std::uint32_t> twice_{};  ///< instructions that add an element of the first wrong term twice
 };
 
+/// Instructions of the lines that a refuted launch names; without any, those that write global memory.
+std::vector<std::uint32_t> named_by(FlowKernel const& kernel, FlowReport const& report) {
+  std::vector<std::uint32_t> out;
+  auto const& body = kernel.function.body;
+  std::vector<FlowLine> const none;
+  for (FlowLine const& l : report.fault ? report.fault->lines : report.first ? report.first->lines : none)
+    for (std::uint32_t i = 0; i < body.size(); ++i)
+      if (body[i].line == l.ptx_line) out.push_back(i);
+  for (std::uint32_t i = 0; i < body.size() && out.empty(); ++i)
+    if (kernel.decoded[i].handler == flow_detail::Handler::store &&
+        kernel.decoded[i].space == program::Space::global)
+      out.push_back(i);
+  return out;
+}
+
+/// Edits of one instruction with which a refuted launch is proved, of at most three instructions.
+void find_repairs(ptx::Module const& module, FlowKernel const& kernel,
+                  std::vector<FlowExpectation> const& expectations, std::uint64_t spent, FlowReport& report) {
+  constexpr std::size_t most = 3;
+  FlowLaunch launch = kernel.launch;
+  if (spent > launch.repair_steps / 2) return;
+  launch.most_steps = std::min(launch.most_steps, std::max(2 * spent, launch.repair_steps / 8));
+  launch.blocks = blocks_of(launch);
+  std::stable_partition(launch.blocks.begin(), launch.blocks.end(), [&](auto const& block) {
+    return block == (report.fault ? report.fault->block : report.first ? report.first->block : block);
+  });
+  ptx::Function function = kernel.function;
+  auto const edits = flow_detail::edits_of(kernel, flow_detail::by_distance(kernel, named_by(kernel, report)),
+                                           function.kept);
+  std::set<std::uint32_t> found;
+  std::uint64_t left = kernel.launch.repair_steps;
+  for (auto const& edit : edits) {
+    if (left == 0 || found.size() == most) break;
+    if (found.count(edit.instruction) != 0) continue;
+    ptx::Instruction const before = std::exchange(function.body[edit.instruction], edit.other);
+    try {
+      FlowKernel const edited(module, function, launch);
+      FlowReport other;
+      Launched run(edited, expectations, other, ~0U, true);
+      run.run();
+      left -= std::min(left, std::max<std::uint64_t>(run.spent(), 1));
+      if (other.verdict == FlowVerdict::proved) {
+        found.insert(edit.instruction);
+        report.repairs.push_back({kernel.line(edit.instruction), edit.text});
+      }
+    } catch (flow_detail::FlowRefused const&) {  // it is no kernel that can be executed
+      --left;
+    } catch (InputError const&) {  // it reads another parameter
+      --left;
+    }
+    function.body[edit.instruction] = before;
+  }
+}
+
 }  // namespace
 
 FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel, FlowLaunch const& launch,
@@ -512,6 +588,8 @@ FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel, Fl
     FlowKernel const ready(module, kernel, launch);
     Launched whole(ready, expectations, report);
     whole.run();
+    if (launch.repair_steps != 0 && report.verdict == FlowVerdict::refuted && !expectations.empty())
+      find_repairs(module, ready, expectations, whole.spent(), report);
     if (!launch.spare || report.verdict != FlowVerdict::proved) return report;
     for (std::uint32_t const i : whole.executed()) {
       if (!flow_detail::orders_threads(ready.decoded[i])) continue;

@@ -49,13 +49,13 @@ std::string ordinal(std::uint32_t n) {
                                                         : "rd");
 }
 
-std::string line_text(FlowLine const& l, int indent) {
+std::string line_text(FlowLine const& l, int indent, std::string const& more = "") {
   std::string const source =
       l.source.file.empty()
           ? ""
           : fmt::format("  {}:{}", l.source.file.substr(l.source.file.rfind('/') + 1), l.source.line);
   std::string const execution = l.execution == 0 ? "" : fmt::format("  {} execution", ordinal(l.execution));
-  return fmt::format("{:{}}PTX line {:<6} {}{}{}\n", "", indent, l.ptx_line, l.op, source, execution);
+  return fmt::format("{:{}}PTX line {:<6} {}{}{}{}\n", "", indent, l.ptx_line, l.op, source, execution, more);
 }
 
 std::string wrong_text(FlowWrong const& w, int indent) {
@@ -143,6 +143,10 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
                           {"extra", r.first->extra},
                           {"lines", flow_lines(r.first->lines)}};
   if (r.fault) out["fault"] = fault_json(*r.fault);
+  for (FlowRepair const& repair : r.repairs) {
+    out["repairs"].push_back(flow_lines({repair.line})[0]);
+    out["repairs"].back()["edit"] = repair.edit;
+  }
   if (launch.spare) out["spare"] = flow_lines(r.spare);
   return out;
 }
@@ -171,6 +175,8 @@ std::string describe(FlowReport const& r, int indent) {
   if (r.unexpected != 0)
     text += fmt::format("{:{}}written and not expected: {}\n", "", indent,
                         names_text(r.unexpected, r.unexpected_names));
+  if (!r.repairs.empty()) text += fmt::format("{:{}}proved with one instruction changed\n", "", indent);
+  for (FlowRepair const& repair : r.repairs) text += line_text(repair.line, indent + 2, "  " + repair.edit);
   return text;
 }
 

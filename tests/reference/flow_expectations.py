@@ -278,7 +278,7 @@ def main():
             text = kernel(rng, written)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            words = ["flow", path, "--block", "1", "--json"]
+            words = ["flow", path, "--block", "1", "--repair-steps", "0", "--json"]
             for name, extents in (TARGETS | ARRAYS).items():
                 words += ["--param", f"{name}={name}:f32" + "".join(f"[{n}]" for n in extents)]
             for name in SCALARS:

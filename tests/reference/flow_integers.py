@@ -177,7 +177,7 @@ def main():
             text, kind, kind_out, chain, size, out = case(rng)
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
-            code, document = answered(options.binary, ["flow", path, "--block", "4", "--param", f"0=c:{kind_out}[4]", "--param",
+            code, document = answered(options.binary, ["flow", path, "--block", "4", "--repair-steps", "0", "--param", f"0=c:{kind_out}[4]", "--param",
                                                   f"1=a:{kind}[4]", "--expect", "c[i] = a[i]", "--json"])
             answer = {0: "proved", 1: "refuted", 3: "unknown"}.get(code, f"exit {code}")
             truth = right(chain, kind, size, out, rng)

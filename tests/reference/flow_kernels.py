@@ -236,7 +236,7 @@ def question(options, folder, name, kernel, text, every):
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.text())
-    words = ["flow", path, "--block", str(kernel.threads()), "--json", "--proxy", kernel.proxy]
+    words = ["flow", path, "--block", str(kernel.threads()), "--json", "--proxy", kernel.proxy, "--repair-steps", "0"]
     for array, size in text.arrays.items():
         words += ["--param", f"{array}={array}:u32[{size}]"]
     words += ["--every-element"] if every else []

@@ -62,7 +62,7 @@ class Suite:
         path = self.folder / "asked.ptx"
         path.write_text(ptx)
         try:
-            r = subprocess.run([self.given.binary, "flow", path, *options, "--json"], capture_output=True, text=True, check=False, timeout=seconds)
+            r = subprocess.run([self.given.binary, "flow", path, *options, "--repair-steps", "0", "--json"], capture_output=True, text=True, check=False, timeout=seconds)
         except subprocess.TimeoutExpired:
             return {"verdict": "unknown", "reason": f"no answer after {seconds} s"}
         if r.returncode not in (0, 1, 3) or not r.stdout:

@@ -88,8 +88,9 @@ struct FlowLaunch {
   std::function<double(FlowArray const&, std::uint64_t)> data{};
   std::uint64_t most_steps = 20'000'000;  ///< instructions of warps in all blocks, then the answer is unknown
   FlowProxy proxy = FlowProxy::strict;
-  bool same_values = false;  ///< two writes of one value without order are accepted
-  bool spare = false;        ///< also which barriers, fences and waits can be removed, one at a time
+  bool same_values = false;        ///< two writes of one value without order are accepted
+  bool spare = false;              ///< also which barriers, fences and waits can be removed, one at a time
+  std::uint64_t repair_steps = 0;  ///< instructions of warps that a search of repairs executes at most
 };
 
 /// An instruction that moved something.
@@ -98,6 +99,12 @@ struct FlowLine {
   std::string op{};
   SourceLine source{};          ///< line of the source, if the PTX has lines
   std::uint32_t execution = 0;  ///< execution by its warp that has a fault, from 1; 0: not counted
+};
+
+/// An edit of one instruction with which a refuted launch is proved.
+struct FlowRepair {
+  FlowLine line{};
+  std::string edit{};  ///< `4 for 5`, `as sub.s32`
 };
 
 /// An element that is not what is expected.
@@ -172,6 +179,7 @@ struct FlowReport {
   std::vector<std::string> left_out{};  ///< cases that `for every order of the warps` does not cover
   std::vector<std::string> assumed{};   ///< readings of the PTX ISA that the answer depends on
   std::vector<FlowLine> spare{};        ///< each of them can be removed alone
+  std::vector<FlowRepair> repairs{};    ///< each alone; of at most three instructions
   std::vector<std::string>
       values{};  ///< without expectations: what reaches the first element of each array that is written
   std::vector<FlowNumber>

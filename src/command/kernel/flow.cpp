@@ -26,6 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct FlowArguments {
+  FlowArguments() { question.repair_steps = 100'000; }
   std::string file{};
   FlowQuestion question{};
   std::string emit{}, trace{};
@@ -206,6 +207,12 @@ void add_flow(CLI::App& app, Common& common) {
   sub->add_option("--steps", arguments->question.steps,
                   "limit of executed warp instructions (default: 20000000)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  sub->add_option(
+         "--repair-steps", arguments->question.repair_steps,
+         "instructions of warps that a refuted launch is executed for with one instruction of the kernel\n"
+         "changed, to find a change with which it is proved; 0: none")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
+      ->capture_default_str();
   add_emit_toml_to(*sub, arguments->emit);
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });
 }

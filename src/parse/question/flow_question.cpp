@@ -177,6 +177,7 @@ FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std:
   launch.every_element = question.every_element;
   launch.same_values = question.same_values, launch.spare = question.spare;
   if (question.steps != 0) launch.most_steps = question.steps;
+  launch.repair_steps = question.repair_steps;
   launch.proxy = parse_proxy(question.proxy);
   if (question.every_element && !question.expect.empty())
     throw InputError::whole("--every-element is for a question without --expect", question.expect[0]);

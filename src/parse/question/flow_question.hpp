@@ -19,6 +19,7 @@ struct FlowQuestion {
   std::string proxy = "strict";  ///< or write, off
   bool same_values = false, spare = false;
   std::uint64_t steps = 0;  ///< 0: the default
+  std::uint64_t repair_steps = 0;
 };
 
 /// Meaning of a question for a module.

@@ -304,6 +304,13 @@ class FlowFault(Record):
 
 
 @record
+class FlowRepair(FlowLine):
+    """A change of one instruction with which a refuted launch is proved."""
+
+    edit: str = ""
+
+
+@record
 class FlowParameter(Record):
     """A kernel parameter and its use; `value` is usable in `--param NUMBER=value`."""
 
@@ -356,6 +363,7 @@ class Flow(Answer):
     domain: Optional[str] = None
     first_wrong: Optional[FlowWrong] = None
     fault: Optional[FlowFault] = None
+    repairs: Optional[List[FlowRepair]] = None
     spare: Optional[List[FlowLine]] = None
     proposed: Optional[List[FlowProposed]] = None
     reason: Optional[str] = None

@@ -21,7 +21,7 @@ struct Case {
   unsigned threads = 64, grid = 1;
   FlowProxy proxy = FlowProxy::strict;
   bool same_values = false, spare = false;
-  std::uint64_t steps = 1'000'000;
+  std::uint64_t steps = 1'000'000, repair_steps = 0;
 
   [[nodiscard]] FlowReport report() const {
     ptx::Module const m = ptx::read_module(
@@ -39,6 +39,7 @@ struct Case {
     launch.grid = {grid, 1, 1};
     launch.every_element = true;
     launch.proxy = proxy, launch.same_values = same_values, launch.spare = spare, launch.most_steps = steps;
+    launch.repair_steps = repair_steps;
     std::vector<FlowArray> arrays;
     for (std::string const& text : {"c=c:" + c, "a=a:" + a, std::string("n=7")}) {
       auto param = parse_flow_param(text);
