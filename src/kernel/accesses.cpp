@@ -9,6 +9,7 @@
 #include "verdict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <numeric>
@@ -31,6 +32,12 @@ struct DecidedAccess {
   bool waits = false;      ///< it came to its limit of steps
   bool on_a_base = false;  ///< its worst case is one of the address of an array
 };
+
+/// True if the code was read that ptxas makes of wmma (H19).
+bool has_known_wmma(Architecture const& arch) {
+  constexpr std::array<unsigned, 4> known{80, 86, 89, 90};
+  return std::find(known.begin(), known.end(), arch.capability) != known.end();
+}
 
 /// The answer for a warp of any number, which holds in each.
 struct AnyWarp {
@@ -94,6 +101,8 @@ class AccessDecision {
       if (kernel_.options.lanes) out.access.lanes.emplace();
     } else if (!m.instruction) {
       out.access.reason = m.reason;
+    } else if (m.of_tile && !has_known_wmma(*kernel_.options.arch)) {
+      out.access.reason = "what ptxas makes of wmma was read for sm_80 to sm_90 alone (assumption H19)";
     } else if (m.atomic && !same_law(*kernel_.options.arch, sm_90)) {
       out.access.reason = "the cost of atomics was measured for sm_90 alone";
     } else {

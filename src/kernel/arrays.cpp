@@ -52,8 +52,14 @@ void Arrays::add(std::size_t index, std::uint32_t symbol, KernelAccess const& ac
 std::vector<ArrayAccess> Arrays::to_search() const {
   std::vector<ArrayAccess> out;
   for (ArrayAccess const& a : accesses_)
-    if (a.instruction && !a.atomic && refuted_.at(a.symbol)) out.push_back(a);
+    if (a.instruction && !a.atomic && refuted_.at(a.symbol) && !has_tiles(a.symbol)) out.push_back(a);
   return out;
+}
+
+bool Arrays::has_tiles(std::uint32_t symbol) const {
+  return std::any_of(accesses_.begin(), accesses_.end(), [&](ArrayAccess const& a) {
+    return a.symbol == symbol && program_.accesses[a.index].of_tile;
+  });
 }
 
 bool Arrays::add_execution(ArrayAccess const& access, Id start, std::array<std::uint64_t, 32> const& lanes,
@@ -128,7 +134,8 @@ std::vector<KernelUnfixed> Arrays::unfixed(std::vector<KernelFix> const& fixes,
         std::any_of(out.begin(), out.end(), is_of(array)))
       continue;
     auto const why = reasons_.find(a.index);
-    std::string reason = a.atomic ? "atomics have no fix"
+    std::string reason = a.atomic              ? "atomics have no fix"
+                         : has_tiles(a.symbol) ? "all lines of a wmma tile have one stride: try a longer one"
                          : why != reasons_.end()
                              ? why->second
                              : "no swizzle and no padding that was searched saves a wavefront";

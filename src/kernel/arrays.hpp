@@ -44,6 +44,8 @@ class Arrays {
   void add_descriptor(std::string const& array) { descriptors_.insert(array); }
   /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix.
   [[nodiscard]] std::vector<ArrayAccess> to_search() const;
+  /// True if wmma accesses the variable: all lines of a tile have one stride.
+  [[nodiscard]] bool has_tiles(std::uint32_t symbol) const;
   /// An execution of a warp: each lane's offset from the array at `start`, but for `moved`. False if it is no aligned access of
   /// shared memory, or if there are too many.
   bool add_execution(ArrayAccess const& access, Id start, std::array<std::uint64_t, 32> const& lanes,

@@ -88,6 +88,9 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   if (std::any_of(report.accesses.begin(), report.accesses.end(), on_bases) ||
       std::any_of(report.operands.begin(), report.operands.end(), on_bases))
     report.assumed_bases = bases_in_words(*options.arch);
+  auto const of_tile = [](program::MemoryAccess const& m) { return m.of_tile; };
+  if (std::any_of(kernel.program.accesses.begin(), kernel.program.accesses.end(), of_tile))
+    report.assumed.emplace_back("wmma is the loads and stores that ptxas 13.0 makes of it (H19)");
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");

@@ -137,7 +137,7 @@ class RaceSearch {
 
   static RaceRole role_of(MemoryAccess const& m) {
     if (m.op.starts_with("atom") || m.op.starts_with("red")) return RaceRole::atomic;
-    if (!m.instruction) return RaceRole::none;
+    if (!m.instruction || m.of_tile) return RaceRole::none;
     switch (m.instruction->operation) {
       case Operation::ld_shared:
       case Operation::ldmatrix:

@@ -263,17 +263,6 @@ void atomic(Steps& steps, Instruction const& i, bool returns) {
   if (returns) steps.unknown(i, true);
 }
 
-void wmma(Steps& steps, Instruction const& i) {
-  Opcode const& op = i.opcode;
-  bool const load = op.has("load");
-  Space const space = op.space;
-  MemoryAccess m = access_at(steps, i, operand(i, load ? 1 : 0));
-  m.generic = space == Space::generic;
-  m.reason = "how wmma spreads a tile over lanes is not modelled";
-  if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
-  if (load) steps.unknown(i, true);
-}
-
 void store_async(Steps& steps, Instruction const& i) {
   MemoryAccess m = access_at(steps, i, operand(i, 0));
   m.reason = "the memory of another block of the cluster is not modelled";

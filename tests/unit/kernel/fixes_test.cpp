@@ -73,9 +73,7 @@ TEST(KernelFixes, KeepTheBytesOfAccessesThatAreLeftOut) {
       "%r1;\n"
       "ld.param.u64 %rd1, [g]; ld.global.u32 %r5, [%rd1]; shl.b32 %r5, %r5, 4; add.s32 %r5, %r4, %r5;\n";
   std::string const by_data = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r5];",
-                    unknown =
-                        "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r8, %r9, %r10, %r11, %r12, "
-                        "%r13, %r14, %r15}, [%r5];",
+                    unknown = "wmma.load.a.sync.aligned.row.m16n16k16.shared.e4m3 {%r8, %r9}, [%r5];",
                     copied = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 16;";
   auto const least_unit = [&](std::string const& other) {
     KernelReport const r = report_of(words + other, {.block = {{32, 1, 1}}, .fixes = true});
