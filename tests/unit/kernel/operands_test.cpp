@@ -376,6 +376,18 @@ TEST(KernelOperand, ShufflesOfADescriptor) {
                {"setp.eq.u32 %p1, %r1, 0; @%p1 bra END; " + shuffled_word("%r2") + wgmma_of_word() + "END:",
                 unknown,
                 {}}});
+  // The upper word of lane 0, which does not execute the shuffle.
+  auto const upper = [](std::string const& guard) {
+    return operand_of(
+               guard +
+               "shr.u32 %r11, %r2, 4; and.b32 %r11, %r11, 16383; mov.u32 %r13, 1073741888; "
+               "shfl.sync.idx.b32 %r12, %r13, 0, 31, -1; mov.b64 %rd3, {%r11, %r12};\n"
+               "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, "
+               "%rd3, 1, 1, 1, 0;\nEND:")
+        .verdict;
+  };
+  EXPECT_EQ(upper(""), proved);
+  EXPECT_EQ(upper("setp.eq.u32 %p1, %r1, 0; @%p1 bra END; "), unknown);
 }
 
 TEST(KernelOperand, ACounterOfALoopIsAStage) {

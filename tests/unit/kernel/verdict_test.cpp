@@ -80,6 +80,16 @@ TEST(KernelWitness, BytesOfAParameterAreThoseOfItsWords) {
   EXPECT_EQ(behind(halves).verdict, KernelVerdict::unknown);
 }
 
+TEST(KernelWitness, TermsOfAnotherLaneAreItsOwn) {
+  // The lane's number is n ^ lane ^ n, the last of lane 0.
+  KernelAccess const a = behind(
+      "and.b32 %r10, %r1, 31; xor.b32 %r6, %r3, %r10; shfl.sync.idx.b32 %r7, %r6, 0, 31, -1; xor.b32 %r8, "
+      "%r6, "
+      "%r7;\nsetp.eq.u32 %p2, %r8, %r10; xor.b32 %r9, %r3, 1515870810; setp.eq.and.u32 %p1, %r9, 77, %p2;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+}
+
 TEST(KernelWitness, AddressesMayComeFromAnotherLane) {
   KernelAccess const a =
       one("xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77; shfl.sync.idx.b32 %r7, %r1, 0, 31, -1;\n"
@@ -219,13 +229,13 @@ TEST(KernelWitness, AnAnswerDoesNotDependOnLines) {
 }
 
 TEST(KernelRuns, AHeaderThatARunPassesOverLeavesItsRegistersOpen) {
-  // After six toggles %r7 is 0 in all lanes; a run that stops after five of them shows nothing.
+  // After 13 toggles %r7 is 0 in all lanes; a run that leaves the header out after twelve of them shows nothing.
   KernelAccess const a =
-      one("mov.u32 %r7, 0; mov.u32 %r13, 0;\nL: setp.gt.u32 %p5, %r1, 15; @!%p5 xor.b32 %r7, %r7, 32;\nM: "
-          "add.u32 %r13, %r13, "
-          "1; setp.lt.u32 %p4, %r13, 6; @%p4 bra L; and.b32 %r8, %r7, 32; shl.b32 %r8, %r8, 2; add.u32 %r28, "
-          "%r2, %r8; "
-          "ld.shared.u32 %r29, [%r28];");
+      one("setp.gt.u32 %p5, %r1, 15; selp.b32 %r7, 0, 32, %p5; mov.u32 %r13, 0;\nL: setp.gt.u32 %p5, %r1, "
+          "15; @!%p5 "
+          "xor.b32 %r7, %r7, 32;\nM: add.u32 %r13, %r13, 1; setp.lt.u32 %p4, %r13, 13; @%p4 bra L; and.b32 "
+          "%r8, %r7, "
+          "32; shl.b32 %r8, %r8, 2; add.u32 %r28, %r2, %r8; ld.shared.u32 %r29, [%r28];");
   EXPECT_NE(a.verdict, KernelVerdict::refuted);
   EXPECT_EQ(a.seen, 0U);
 }
