@@ -14,7 +14,7 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
-/// Opcodes of which one is written for the other.
+/// Pairs of opcodes that are mistaken for each other.
 constexpr std::pair<std::string_view, std::string_view> opcodes[] = {
     {"add", "sub"},     {"shl.b", "shr.u"},     {"shl.b", "shr.s"},     {"shl.b", "shr.b"},
     {"and", "or"},      {"or", "xor"},          {"add", "mul"},         {"and", "xor"},

@@ -6,6 +6,7 @@
 #include "command/line/help.hpp"
 
 #include "parse/question/flow_question.hpp"
+#include "parse/question/given_numbers.hpp"
 #include "parse/question/kernels.hpp"
 #include "report/flow.hpp"
 #include "report/report.hpp"
@@ -114,6 +115,9 @@ std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answ
   if (!only.empty()) entry.add_value("only_block", toml_list(only));
   std::vector<std::pair<std::string, std::string>> params;
   for (std::string const& text : q.params) {
+    if (!file_of_param(text).empty())
+      throw InputError::whole("an obligation has the numbers of an array themselves", text,
+                              "--param '0=ids:i32[4]=0,1,1,2'");
     std::size_t const equal = text.find('=');
     params.emplace_back(toml_key(text.substr(0, equal)), toml_text(text.substr(equal + 1)));
   }
@@ -178,7 +182,9 @@ void add_flow(CLI::App& app, Common& common) {
          "--param", arguments->question.params,
          "a parameter: 0=A:f16[128][64], a pointer to an array in rows; '0=A:f16[128][64] "
          "box[64][64] 128B', a\n"
-         "tensor map of it; 1=1024, an integer; 1=1.5:f32, a number of a type; 2=alpha:f32, a number that "
+         "tensor map of it; '2=ids:i32[64]=FILE', an array with the numbers of a file: .npy, JSON, or its "
+         "bytes;\n"
+         "1=1024, an integer; 1=1.5:f32, a number of a type; 2=alpha:f32, a number that "
          "keeps its name;\n"
          "3+8=1024, the part of a structure at its byte 8. 0 is the first; or its name; may be repeated")
       ->allow_extra_args(false);

@@ -1,6 +1,7 @@
 #include "parse/question/flow_question.hpp"
 
 #include "parse/question/expectation.hpp"
+#include "parse/question/given_numbers.hpp"
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
 
@@ -112,7 +113,7 @@ std::vector<FlowArray> take_params(ptx::Module const& module, ptx::Function cons
       seen;  // parameter and first byte, the last byte
   std::uint64_t elements = 0;
   for (std::string const& text : texts) {
-    auto param = parse_flow_param(text);
+    auto param = param_with_file(text);
     if (program::Variable const* const variable = variable_of(module, kernel, param.first)) {
       arrays.push_back(variable_given(*variable, text, param.second));
       launch.variables[variable->name] = arrays.back();
