@@ -624,11 +624,9 @@ void run(Common& common, TmaArguments const& options) {
       throw InputError::whole("--extent, --stride, --element-stride and --address go with --box or --im2col",
                               *of, "of a LAYOUT's tensor 'tma' says what it needs");
   if (!options.one_box.swizzle.empty())
-    throw InputError::whole("--swizzle goes with --box or --im2col", options.one_box.swizzle,
-                            options.layout.text.empty()
-                                ? "a LAYOUT has its own swizzle, as tma:32B<f16> (64,64) has"
-                                : "is LAYOUT the tile that TMA writes in this mode? swizproof equal "
-                                  "'tma:64B<bf16> (64,64)' LAYOUT");
+    throw InputError::whole(
+        "--swizzle goes with --box or --im2col", options.one_box.swizzle,
+        "a LAYOUT has its own swizzle, as tma:32B<f16> (64,64) has, which 'equal' compares with yours");
   if (options.layout.text.empty())
     throw InputError{"LAYOUT is missing", {}, 0, 1, "or a box: --box 64,64 --element f16 --swizzle 128B"};
   TmaResult const result =
