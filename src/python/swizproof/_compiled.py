@@ -81,7 +81,7 @@ def vars_of(metadata: Any) -> Dict[str, Any]:
 
 
 def triton_text(text: str, metadata: Dict[str, Any]) -> Code:
-    """PTX of Triton with the metadata that lies beside it."""
+    """PTX of Triton with its metadata."""
     return Code(str(metadata["name"]), text, fixed_block(text, 32 * int(metadata["num_warps"])), metadata.get("shared") or None)
 
 
