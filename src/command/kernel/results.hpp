@@ -35,6 +35,7 @@ struct Results {
   std::vector<Result> all{};
   std::vector<std::string> notes{};
   std::vector<UnreadFile> not_read{};
+  std::vector<std::string> sources{};  ///< files that the code of .cu files comes from, for --watch
 };
 
 struct Sums {
