@@ -23,6 +23,7 @@ LEFT_OUT = {
     "--html": "a page: the method html() of an answer",
     "--memory": "a text, which has no JSON form",
     "--content": "a text, which has no JSON form",
+    "--watch": "text until Ctrl-C: swizproof.kernel() can be called again",
     "--list": "names, which have no JSON form",
     "--json": "an answer is the JSON document",
     "--brief": "a shorter text: an answer is the whole document",

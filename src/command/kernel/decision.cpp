@@ -2,10 +2,12 @@
 
 #include "command/kernel/fat_binary.hpp"
 #include "command/kernel/launch.hpp"
+#include "command/kernel/source_launch.hpp"
 #include "command/kernel/target.hpp"
 
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
+#include "system/whole_file.hpp"
 
 #include <swizproof/parse/parse.hpp>
 #include <swizproof/sass/lower.hpp>
@@ -82,7 +84,10 @@ class Decision {
     std::vector<std::string> const files = files_of(arguments_.files, arguments_.machine);
     for (std::string const& file : files) {
       try {
-        for (PtxText& part : code_of(file, arguments_.machine)) decide(part);
+        if (is_cuda_source(file))
+          decide_source(file);
+        else
+          for (PtxText& part : code_of(file, arguments_.machine)) decide(part);
       } catch (InputError const& error) {
         if (files.size() == 1 || is_of_an_option_) throw;
         out_.not_read.push_back({file, error.message});
@@ -97,6 +102,48 @@ class Decision {
 
  private:
   [[nodiscard]] bool is_chosen(ptx::Function const& f) const { return names_kernel(chosen_, f.name); }
+
+  /// Decides what a source compiles to, with the blocks of its launches.
+  void decide_source(std::string const& file) {
+    if (arguments_.machine)
+      throw InputError::whole("--sass reads machine code, and this is CUDA source", file,
+                              "leave --sass out, or compile it: nvcc -cubin -lineinfo -arch=sm_90a");
+    CompilerOptions options = arguments_.compiler;
+    options.arch = options_.arch->name;
+    CompiledSource source = compiled(file, options);
+    add_notes(out_.notes, {"compiled: " + source.command});
+    out_.sources.insert(out_.sources.end(), source.read.begin(), source.read.end());
+    launches_ = launches_in(read_file(file), options.flags);
+    PtxText part{file, "", std::move(source.text)};
+    decide(part);
+    launches_.clear();
+  }
+
+  /// Shapes of a kernel: those that were given, else those of its launches in the source, which are noted as assumptions.
+  std::vector<std::optional<LaunchBlocks::Shape>> shapes_of(ptx::Function const& head,
+                                                            std::string const& file,
+                                                            std::string const& name) {
+    auto shapes = blocks_.of(head.name, name);
+    if (shapes.front() || head.reqntid[0] != 0) return shapes;
+    std::vector<std::optional<LaunchBlocks::Shape>> found;
+    for (SourceLaunch const& launch : launches_) {
+      if (!launch.is_of(name)) continue;
+      std::string const at =
+          fmt::format("{}:{}", std::filesystem::path(file).filename().string(), launch.line);
+      if (!launch.is_constant()) {
+        add_notes(out_.notes,
+                  {fmt::format(
+                      "{}: not read: the block of a launch of {} is no constant, {}; --block {}=X,Y gives it",
+                      at, launch.kernel, launch.text, launch.kernel)});
+        continue;
+      }
+      add_notes(out_.notes, {fmt::format("assumed: {} has blocks of {}, as {} launches it", launch.kernel,
+                                         fmt::join(launch.block, ","), at)});
+      if (std::find(found.begin(), found.end(), launch.block) == found.end())
+        found.emplace_back(launch.block);
+    }
+    return found.empty() ? shapes : found;
+  }
 
   void decide(PtxText& part) {
     must_be_code(part.text, part.name);
@@ -129,7 +176,7 @@ class Decision {
     if (head.skipped || !is_chosen(head)) return;
     std::erase_if(unused_, [&](std::string const& p) { return parameter_of(head, p).has_value(); });
     must_fit(head, name);
-    for (auto const& block : blocks_.of(head.name, name)) {
+    for (auto const& block : shapes_of(head, part.name, name)) {
       options_.block = block;
       Result one{part.name, part.part, name, decide_kernel(module, kernel, options_)};
       one.no_shape = (!one.report.accesses.empty() || !one.report.operands.empty()) &&
@@ -169,8 +216,9 @@ class Decision {
   LaunchBlocks blocks_;
   Results out_{};
   TargetArchitectures targets_;
-  std::vector<std::string> names_{};  ///< of all kernels
-  bool is_of_an_option_ = false;      ///< what is wrong is no file
+  std::vector<SourceLaunch> launches_{};  ///< of the source that is decided
+  std::vector<std::string> names_{};      ///< of all kernels
+  bool is_of_an_option_ = false;          ///< what is wrong is no file
 };
 
 }  // namespace

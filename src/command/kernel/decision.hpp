@@ -1,6 +1,7 @@
 // Decides the kernels of the files that `swizproof kernel` is given.
 #pragma once
 
+#include "command/kernel/cuda_source.hpp"
 #include "command/kernel/results.hpp"
 #include "command/line/command.hpp"
 
@@ -21,7 +22,8 @@ struct KernelArguments {
   std::string sarif, html, emit, since, format = "text", base = "device", grid;
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
-  bool machine = false;
+  bool machine = false, watch = false;
+  CompilerOptions compiler{};  ///< of .cu files
 };
 
 /// Takes each kernel when it is decided, for this architecture, and all notes so far.

@@ -239,9 +239,6 @@ std::vector<PtxText> code_of(std::string const& file, bool machine) {
 }
 
 std::vector<PtxText> ptx_of(std::string const& file) {
-  if (std::filesystem::path(file).extension() == ".cu")
-    throw InputError::whole("this is CUDA source, not PTX", file,
-                            "compile it: nvcc -ptx -lineinfo -arch=sm_90a");
   if (is_cubin(file))
     throw InputError::whole("a cubin holds machine code and no PTX", file, "nvcc -ptx writes PTX");
   if (!is_binary(file)) return text_modules(file);

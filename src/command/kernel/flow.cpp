@@ -1,8 +1,10 @@
 // swizproof flow: which elements of global memory reach which element of the result of a compiled kernel?
 #include "command/line/command.hpp"
 #include "command/layout/emit.hpp"
+#include "command/kernel/cuda_source.hpp"
 #include "command/kernel/fat_binary.hpp"
 #include "command/kernel/flow_proposal.hpp"
+#include "command/kernel/source_launch.hpp"
 #include "command/line/help.hpp"
 
 #include "parse/question/flow_question.hpp"
@@ -10,6 +12,7 @@
 #include "parse/question/kernels.hpp"
 #include "report/flow.hpp"
 #include "report/report.hpp"
+#include "system/whole_file.hpp"
 
 #include <swizproof/flow/flow.hpp>
 #include <swizproof/sass/module.hpp>
@@ -17,6 +20,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace swizproof::command {
@@ -31,6 +35,7 @@ struct FlowArguments {
   std::string file{};
   FlowQuestion question{};
   std::string emit{}, trace{};
+  CompilerOptions compiler{};  ///< of a .cu file
 };
 
 struct FlowAnswer {
@@ -39,7 +44,34 @@ struct FlowAnswer {
   FlowReport report{};
 };
 
-ptx::Module module_of(FlowArguments const& arguments) {
+/// Module of a source. A question without a block takes that of the launches of its kernel, if they have one alone.
+ptx::Module module_of_source(Common& common, FlowArguments& arguments) {
+  if (!arguments.emit.empty())
+    throw InputError::whole("an obligation is about a file of PTX, and this is CUDA source", arguments.file,
+                            "nvcc -ptx -lineinfo -arch=sm_90a writes its PTX");
+  arguments.compiler.arch = parse_architecture(common.arch).name;
+  CompiledSource source = compiled(arguments.file, arguments.compiler);
+  ptx::Module module = ptx::read_module(std::move(source.text), arguments.file);
+  if (!arguments.question.block.empty()) return module;
+  Pattern const chosen(arguments.question.kernel, "--kernel");
+  std::vector<SourceLaunch> launches;
+  for (SourceLaunch& launch : launches_in(read_file(arguments.file), arguments.compiler.flags))
+    for (ptx::Function const& f : module.functions)
+      if (f.entry && names_kernel(chosen, f.name) && launch.is_of(demangled(f.name)))
+        launches.push_back(launch);
+  bool const same = std::all_of(launches.begin(), launches.end(), [&](SourceLaunch const& l) {
+    return l.is_constant() && l.block == launches[0].block;
+  });
+  if (launches.empty() || !same) return module;
+  arguments.question.block = three_text(launches[0].block);
+  if (!common.json)
+    fmt::print(common.streams.out, "note: assumed: {} has blocks of {}, as line {} launches it\n",
+               launches[0].kernel, arguments.question.block, launches[0].line);
+  return module;
+}
+
+ptx::Module module_of(Common& common, FlowArguments& arguments) {
+  if (is_cuda_source(arguments.file)) return module_of_source(common, arguments);
   std::vector<PtxText> parts = ptx_of(arguments.file);
   if (parts.size() != 1)
     throw InputError::whole("the binary has more than one module of PTX", arguments.file,
@@ -132,7 +164,7 @@ std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answ
 void run(Common& common, FlowArguments arguments) {
   if (!arguments.emit.empty() && arguments.question.every_element)
     throw InputError::whole("--every-element prints terms, and an obligation has none", "--emit toml");
-  ptx::Module const module = module_of(arguments);
+  ptx::Module const module = module_of(common, arguments);
   if (!arguments.trace.empty()) take_launch(arguments.question, module, arguments.trace);
   if (needs_proposal(arguments.question, module)) {
     if (!arguments.emit.empty() || !arguments.question.expect.empty())
@@ -163,7 +195,9 @@ void add_flow(CLI::App& app, Common& common) {
        "does this block transpose its tile, for all data, without a race?"});
   auto const arguments = std::make_shared<flow_command::FlowArguments>();
   sub->add_option("FILE", arguments->file,
-                  "PTX, as nvcc -ptx -lineinfo writes it, or a compiled file with one module of PTX")
+                  "CUDA source (.cu), which nvcc compiles; PTX, as nvcc -ptx -lineinfo writes it; or a "
+                  "compiled file with\n"
+                  "one module of PTX")
       ->required();
   sub->add_option("--kernel", arguments->question.kernel,
                   "the kernel whose name matches this regular expression");
@@ -219,6 +253,7 @@ void add_flow(CLI::App& app, Common& common) {
          "changed, to find a change with which it is proved; 0: none")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
       ->capture_default_str();
+  add_compiler_to(*sub, arguments->compiler);
   add_emit_toml_to(*sub, arguments->emit);
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });
 }

@@ -5,7 +5,10 @@
 #include "command/line/help.hpp"
 #include "command/kernel/launch.hpp"
 #include "command/kernel/since.hpp"
+#include "command/kernel/target.hpp"
+#include "command/kernel/lock.hpp"
 #include "command/kernel/results.hpp"
+#include "command/kernel/watch.hpp"
 #include "command/profile/page_parts.hpp"
 
 #include "system/whole_file.hpp"
@@ -111,6 +114,9 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
     if (r.no_shape)
       throw InputError::whole("an entry has the shape of the block, and this kernel needs one", r.name,
                               "--block 32,8 gives it");
+    if (is_cuda_source(r.file))
+      throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is CUDA source",
+                              r.file, "nvcc -ptx -lineinfo -arch=sm_90a writes its PTX");
     if (!r.part.empty())
       throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is a binary", r.file,
                               "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
@@ -125,6 +131,7 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
     if (!params.empty()) entry.add_value("param", toml_table(params));
     if (options.any_base) entry.add("bases", "ptx");
     entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
+    if (arguments.emit == "lock") entry.add_value("allow", allowances_of(results, file));
     if (common.arch_is_given) entry.add("arch", common.arch);
     text += (text.empty() ? "" : "\n") + entry.text();
   }
@@ -169,7 +176,37 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
                                sass ? "the list" : "the others")));
 }
 
+/// Decides again whenever a file changes, and prints what became worse and better, until a signal ends the program.
+[[noreturn]] void keep_watching(Common& common, KernelArguments const& arguments,
+                                KernelOptions const& options, Results before) {
+  std::vector<std::string> files = arguments.files;
+  files.insert(files.end(), before.sources.begin(), before.sources.end());
+  WatchedFiles watched(files);
+  for (;;) {
+    fmt::print(common.streams.out, "watching {} files; Ctrl-C ends\n", files.size());
+    std::fflush(common.streams.out);
+    std::string const changed = watched.wait_for_change();
+    try {
+      Results now = decide_files(common, arguments, options, {});
+      fmt::print(common.streams.out, "\n{}",
+                 describe(compared(now.all, before), "before " + changed + " changed"));
+      Sums const sums = sums_of(now.all);
+      fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown\n",
+                 sums.proved, sums.refuted, sums.data, sums.unknown);
+      before = std::move(now);
+    } catch (InputError const& error) {  // half a line that is typed
+      fmt::print(common.streams.out, "\n{}\n", swizproof::describe(error, style_of(common)));
+    } catch (CompilerLimit const& limit) {
+      fmt::print(common.streams.out, "\nundecided: {}\n", limit.what());
+    }
+  }
+}
+
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
+  if (arguments.watch && (common.json || arguments.format != "text" || !arguments.emit.empty() ||
+                          !arguments.sarif.empty() || !arguments.html.empty() || !arguments.since.empty()))
+    throw InputError::whole("--watch prints text alone", "--watch",
+                            "leave out --json, --format, --emit, --sarif, --html and --since");
   refuse_two_forms(common, arguments.sarif, arguments.html);
   refuse_format(common, arguments.format, arguments.sarif, arguments.html);
   if (!arguments.emit.empty() &&
@@ -212,9 +249,16 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
         true);
   if (!arguments.html.empty())
     write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
-  if (!arguments.emit.empty())
+  if (!arguments.emit.empty()) {
+    std::vector<std::string> notes = decided.notes;
+    if (arguments.emit == "lock") {
+      std::vector<std::string> const open = not_covered(results);
+      if (open.empty() && decided.not_read.empty()) common.exit_code = holds;  // as of the entries
+      add_notes(notes, open);
+    }
     return print_obligation(common, to_json(decided, arch, sources),
-                            obligations_of(common, arguments, options, results), decided.notes);
+                            obligations_of(common, arguments, options, results), notes);
+  }
   if (common.json) {
     Json document = to_json(decided, arch, sources);
     if (since) add_comparison(*since, arguments.since, common.exit_code, document);
@@ -227,6 +271,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   fmt::print(common.streams.out, "{}", left_out(decided));
   if (since) return fmt::print(common.streams.out, "{}", describe(*since, arguments.since));
   print_sums(common, results, sums, arch, style);
+  if (arguments.watch) keep_watching(common, arguments, options, decided);
 }
 
 /// Files that the answer is written to.
@@ -269,7 +314,8 @@ void add_kernel(CLI::App& app, Common& common) {
   auto const options = std::make_shared<KernelOptions>();
   sub->add_option(
          "FILE", arguments->files,
-         "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -g or "
+         "CUDA source (.cu), which nvcc compiles; PTX, as nvcc -ptx -lineinfo writes it; a folder: every "
+         ".ptx in it; SASS, as nvdisasm -g or "
          "cuobjdump\n-sass print it; or a library, program, object, archive, cubin or wheel, which these "
          "tools of "
          "the "
@@ -314,13 +360,24 @@ void add_kernel(CLI::App& app, Common& common) {
          "exists,\nthen as it is; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
-  add_emit_toml_to(*sub, arguments->emit);
+  add_compiler_to(*sub, arguments->compiler);
+  sub->add_flag("--watch", arguments->watch,
+                "decide again whenever a file changes, or one that a .cu file includes, and print which "
+                "lines became worse and better")
+      ->disable_flag_override();
+  sub->add_option(
+         "--emit", arguments->emit,
+         "toml: print the question as an obligation for 'swizproof prove'; lock: the same, which allows "
+         "each\n"
+         "line the wavefronts that it takes now, so that 'swizproof prove' fails for what becomes worse")
+      ->check(CLI::IsMember({"toml", "lock"}));
   add_format_to(*sub, arguments->format);
   kernel_detail::add_reports_to(*sub, *arguments);
   add_brief_to(*sub, common);
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
     if (most->count() != 0) options->at_most = arguments->at_most;
+    arguments->compiler.lists_files = arguments->watch;
     options->any_base = arguments->base == "ptx";
     kernel_detail::run(common, *arguments, *options);
   });

@@ -36,6 +36,7 @@ struct Results {
   std::vector<std::string> notes{};
   std::vector<UnreadFile> not_read{};
   bool limited = false;  ///< by --at-most: a bound above it, for some data, is undecided
+  std::vector<std::string> sources{};  ///< files that the code of .cu files comes from, for --watch
 };
 
 struct Sums {

@@ -1,4 +1,5 @@
 // Reads the command line and hands over to one subcommand.
+#include "command/kernel/cuda_source.hpp"
 #include "command/line/command.hpp"
 #include "command/line/help.hpp"
 #include "command/line/usage.hpp"
@@ -273,6 +274,9 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
   } catch (Disagreement const& error) {
     return fail(common, json, {"two engines disagree: " + std::string(error.what())},
                 bug("two engines disagree", error), disagreement);
+  } catch (CompilerLimit const& limit) {
+    return fail(common, json, {limit.what()}, fmt::format("swizproof: undecided: {}\n", limit.what()),
+                undecided);
   } catch (std::bad_alloc const&) {
     return fail(common, json, {"out of memory"}, "swizproof: out of memory\n", undecided);
   } catch (std::system_error const& error) {

@@ -59,8 +59,8 @@ def asked(words: Sequence[str], input: bytes = b"", answers_bad_lines: bool = Fa
     error = _error_of(document) if code in (2, 3) else None
     if error is None and code == 2 and not answers_bad_lines:
         error = {"message": complaint}  # not even a document: the output could not be written
-    if error and code == 3:  # nothing but out of memory is undecided without an answer
-        raise MemoryError(error["message"])
+    if error and code == 3:  # undecided without an answer: out of memory, or a compiler at its limit
+        raise (TimeoutError if " s; --compile-seconds" in error["message"] else MemoryError)(error["message"])
     if error:
         places = (error.get(key) for key in ("input", "at", "length", "hint"))
         raise InputError(error["message"], *places, text=complaint)

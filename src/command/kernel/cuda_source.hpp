@@ -1,0 +1,43 @@
+// CUDA source, compiled to PTX.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace swizproof::command {
+
+/// Words for the compiler of a .cu file.
+struct CompilerOptions {
+  std::string arch = "sm_90";          ///< name of the architecture
+  std::vector<std::string> flags{};    ///< of --nvcc-flags, each text one or several words
+  std::vector<std::string> folders{};  ///< of -I
+  unsigned seconds = 300;              ///< of CPU time
+  bool lists_files = false;            ///< the files that the source includes are wanted
+};
+
+/// PTX of a source, the command line that wrote it, and the files that it was read from, if the options want them.
+struct CompiledSource {
+  std::string text{}, command{};
+  std::vector<std::string> read{};
+};
+
+/// A compiler that was ended at its limit of time or memory: the file is not decided.
+struct CompilerLimit : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Adds --nvcc-flags, --include and --compile-seconds to a command.
+void add_compiler_to(CLI::App& sub, CompilerOptions& options);
+
+/// True for a file whose name ends in .cu.
+[[nodiscard]] bool is_cuda_source(std::string const& file);
+
+/// PTX of a .cu file, with the lines of the source. nvcc compiles it, of the PATH, of CUDA_HOME, CUDA_PATH or /usr/local/cuda, else clang++ of the
+/// PATH, within the seconds of the options and 8 GiB. Throws InputError with what the compiler says, and if there is none; CompilerLimit.
+/// Checked by tests/program/cuda_source.
+[[nodiscard]] CompiledSource compiled(std::string const& file, CompilerOptions const& options);
+
+}  // namespace swizproof::command

@@ -1,0 +1,66 @@
+#include "command/kernel/lock.hpp"
+
+#include "report/kernel.hpp"
+#include "report/toml_entry.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace swizproof::command::kernel_detail {
+
+namespace {
+
+/// The line of an access as `allow` names it: of its own source, else of the PTX.
+std::string line_of(KernelAccess const& a, std::string const& file) {
+  return a.file.empty() ? fmt::format("{}:{}", std::filesystem::path(file).filename().string(), a.ptx_line)
+                        : fmt::format("{}:{}", a.file, a.line);
+}
+
+bool has_allowance(KernelAccess const& a) {
+  bool const costs = a.verdict == KernelVerdict::refuted || a.verdict == KernelVerdict::unknown;
+  return costs && !is_fault(a) && a.wavefronts && *a.wavefronts > a.ideal;
+}
+
+}  // namespace
+
+std::string allowances_of(std::vector<Result> const& results, std::string const& file) {
+  std::map<std::pair<std::string, std::string>, unsigned>
+      most;  // of kernel and line, for all shapes of the block
+  for (Result const& r : results)
+    for (KernelAccess const& a : r.report.accesses)
+      if (r.file == file && has_allowance(a)) {
+        unsigned& wavefronts = most[{r.report.kernel, line_of(a, file)}];
+        wavefronts = std::max(wavefronts, *a.wavefronts);
+      }
+  std::vector<std::string> lines;
+  for (auto const& [at, wavefronts] : most)
+    lines.push_back(toml_table({{"line", toml_text(at.second)},
+                                {"at_most", std::to_string(wavefronts)},
+                                {"kernel", toml_text("^" + at.first + "$")}}));
+  return lines.empty() ? "" : fmt::format("[\n  {},\n]", fmt::join(lines, ",\n  "));
+}
+
+std::vector<std::string> not_covered(std::vector<Result> const& results) {
+  std::vector<std::string> lines;
+  auto const add = [&](Result const& r, std::string const& what) {
+    std::string line = fmt::format("no allowance covers {}: {}", short_name(r.name), what);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  };
+  for (Result const& r : results) {
+    for (KernelAccess const& a : r.report.accesses)
+      if (is_fault(a) || (a.verdict == KernelVerdict::unknown && !a.wavefronts))
+        add(r, fmt::format("{}: {}: {}", line_of(a, r.file), a.op,
+                           is_fault(a) ? "misaligned or beyond its array" : a.reason));
+    for (KernelOperand const& o : r.report.operands)
+      if (o.verdict != KernelVerdict::proved)
+        add(r, fmt::format("PTX line {}: {}: {}", o.ptx_line, o.op, o.reason.empty() ? "refuted" : o.reason));
+  }
+  return lines;
+}
+
+}  // namespace swizproof::command::kernel_detail
