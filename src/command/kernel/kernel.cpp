@@ -190,7 +190,8 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
       Results now = decide_files(common, arguments, options, {});
       fmt::print(common.streams.out, "\n{}",
                  describe(compared(now.all, before), "before " + changed + " changed"));
-      Sums const sums = sums_of(now.all);
+      now.limited = before.limited;
+      Sums const sums = sums_of(now);
       fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown\n",
                  sums.proved, sums.refuted, sums.data, sums.unknown);
       before = std::move(now);

@@ -1,5 +1,6 @@
 #include "command/kernel/lock.hpp"
 
+#include "parse/question/kernels.hpp"
 #include "report/kernel.hpp"
 #include "report/toml_entry.hpp"
 
