@@ -36,7 +36,7 @@ void add_compiler_to(CLI::App& sub, CompilerOptions& options);
 [[nodiscard]] bool is_cuda_source(std::string const& file);
 
 /// PTX of a .cu file, with the lines of the source. nvcc compiles it, of the PATH, of CUDA_HOME, CUDA_PATH or /usr/local/cuda, else clang++ of the
-/// PATH, within the seconds of the options and 8 GiB. Throws InputError with what the compiler says, and if there is none; CompilerLimit.
+/// PATH, within the seconds of the options and 8 GiB. Throws InputError with what the compiler says, and if no compiler is found; CompilerLimit.
 /// Checked by tests/program/cuda_source.
 [[nodiscard]] CompiledSource compiled(std::string const& file, CompilerOptions const& options);
 

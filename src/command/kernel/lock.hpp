@@ -8,10 +8,10 @@
 
 namespace swizproof::command::kernel_detail {
 
-/// The value of `allow` in a [[kernel]] entry of this file: for each source line and kernel with an access above `allowed` the wavefronts that it takes at most. Empty if there is none.
+/// The value of `allow` in a [[kernel]] entry of this file: for each source line and kernel with an access above `allowed` its most wavefronts. Empty without such an access.
 [[nodiscard]] std::string allowances_of(std::vector<Result> const& results, std::string const& file);
 
-/// What no allowance covers, in lines: faults, accesses without a bound, operands.
+/// Lines that no allowance covers: faults, accesses without a bound, operands.
 [[nodiscard]] std::vector<std::string> not_covered(std::vector<Result> const& results);
 
 }  // namespace swizproof::command::kernel_detail

@@ -136,7 +136,7 @@ class Definitions {
       add(before.substr(begin), std::string(declarator.substr(is + 1)));
     }
   }
-  /// What stands behind a name in its line; a macro with parameters is no constant.
+  /// The rest of the line behind a name; a macro with parameters is no constant.
   static std::string line_behind(std::string_view code, std::size_t name) {
     std::size_t const from = name + name_at(code, name).size();
     std::string_view const rest = code.substr(from, std::min(code.find('\n', from), code.size()) - from);
@@ -220,7 +220,7 @@ class Definitions {
     }
     return checked(extents);
   }
-  /// The last of these operators outside of brackets, which is none at the begin; npos if there is none.
+  /// The last of these operators outside of brackets and behind the first character, else npos.
   static std::size_t last_top_level(std::string_view text, std::string_view characters) {
     std::size_t found = text.npos;
     int depth = 0;

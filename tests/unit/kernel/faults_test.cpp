@@ -29,7 +29,7 @@ TEST(Kernel, OneOfTwoLanesIsMisalignedWhateverTheBaseIs) {
   EXPECT_EQ(vectors("2").aligned, false);
   EXPECT_EQ(vectors("2").verdict, KernelVerdict::refuted);
   EXPECT_EQ(vectors("2").reason,
-            "lanes 0 and 1 of warp 0 are 4 bytes apart: one of them is at no multiple of 16");
+            "lanes 0 and 1 of warp 0 are 4 bytes apart: they cannot both be at a multiple of 16");
   EXPECT_EQ(vectors("4").aligned, std::nullopt);
   EXPECT_EQ(vectors("2", "and.b32 %r8, %r1, 3; setp.eq.u32 %p1, %r8, 1; @%p1").aligned, std::nullopt)
       << "16 bytes apart";

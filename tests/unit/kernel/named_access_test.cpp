@@ -32,7 +32,7 @@ TEST(Kernel, LinesThatAnAccessIsInlinedAt) {
 TEST(Kernel, AnExpressionInAnAddressIsNotIgnored) {
   KernelAccess const a = one("st.shared.u32 [%r2+(2)], %r1;");
   EXPECT_EQ(a.verdict, KernelVerdict::refuted);
-  EXPECT_EQ(a.reason, "lane 0 of warp 0 is 2 bytes behind a multiple of 4");
+  EXPECT_EQ(a.reason, "lane 0 of warp 0 is 2 bytes past a multiple of 4");
   EXPECT_EQ(one("st.shared.u32 [%r2+(1+1)*2], %r1;").verdict, KernelVerdict::proved);
   KernelAccess const b = one("st.shared.u32 [%r2+2f], %r1;");
   EXPECT_EQ(b.verdict, KernelVerdict::unknown);

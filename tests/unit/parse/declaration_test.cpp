@@ -249,8 +249,8 @@ TEST(Subscript, SaysWhatItTakesForGranted) {
   (void)parse_noted_access("*(float4*)&a[threadIdx.x][0]", notes, {map.array, {}});
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0],
-            "'a[..]' is a load; 'a[..] = x' is a store; threads 0 to 31: one warp; --block has the "
-            "others, such as --block 128; "
+            "'a[..]' is a load; 'a[..] = x' is a store; only threads 0 to 31, one warp; for more warps give "
+            "--block, such as --block 128; "
             "half a[..] is aligned to 2 bytes: alignas(16) guarantees the base that ld.shared.b128 needs");
 }
 
