@@ -35,7 +35,7 @@ struct Results {
   std::vector<Result> all{};
   std::vector<std::string> notes{};
   std::vector<UnreadFile> not_read{};
-  bool limited = false;  ///< by --at-most: a bound above it, for some data, is undecided
+  bool limited = false;                ///< by --at-most: a bound above it, for some data, is undecided
   std::vector<std::string> sources{};  ///< files that the code of .cu files comes from, for --watch
 };
 
