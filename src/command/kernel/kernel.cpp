@@ -183,7 +183,7 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
   files.insert(files.end(), before.sources.begin(), before.sources.end());
   WatchedFiles watched(files);
   for (;;) {
-    fmt::print(common.streams.out, "watching {} files; Ctrl-C ends\n", files.size());
+    fmt::print(common.streams.out, "watching; Ctrl-C ends\n");
     std::fflush(common.streams.out);
     std::string const changed = watched.wait_for_change();
     try {

@@ -10,16 +10,27 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
 
 namespace {
 
-/// The line of an access as `allow` names it: of its own source, else of the PTX.
+/// The line of an access as `allow` names it: of its own source, else of the PTX. Without folders, which differ from machine to machine.
 std::string line_of(KernelAccess const& a, std::string const& file) {
-  return a.file.empty() ? fmt::format("{}:{}", std::filesystem::path(file).filename().string(), a.ptx_line)
-                        : fmt::format("{}:{}", a.file, a.line);
+  std::string const& named = a.file.empty() ? file : a.file;
+  return fmt::format("{}:{}", std::filesystem::path(named).filename().string(),
+                     a.file.empty() ? a.ptx_line : a.line);
+}
+
+/// A regular expression that finds this text alone. Readable names stay when a file changes; mangled ones of anonymous namespaces do not.
+std::string exactly(std::string const& text) {
+  std::string out = "^";
+  for (char const c : text)
+    out += (std::string_view("\\^$.|?*+()[]{}").find(c) == std::string_view::npos ? "" : "\\") +
+           std::string(1, c);
+  return out + "$";
 }
 
 bool has_allowance(KernelAccess const& a) {
@@ -35,14 +46,14 @@ std::string allowances_of(std::vector<Result> const& results, std::string const&
   for (Result const& r : results)
     for (KernelAccess const& a : r.report.accesses)
       if (r.file == file && has_allowance(a)) {
-        unsigned& wavefronts = most[{r.report.kernel, line_of(a, file)}];
+        unsigned& wavefronts = most[{r.name, line_of(a, file)}];
         wavefronts = std::max(wavefronts, *a.wavefronts);
       }
   std::vector<std::string> lines;
   for (auto const& [at, wavefronts] : most)
     lines.push_back(toml_table({{"line", toml_text(at.second)},
                                 {"at_most", std::to_string(wavefronts)},
-                                {"kernel", toml_text("^" + at.first + "$")}}));
+                                {"kernel", toml_text(exactly(at.first))}}));
   return lines.empty() ? "" : fmt::format("[\n  {},\n]", fmt::join(lines, ",\n  "));
 }
 
