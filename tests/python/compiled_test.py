@@ -152,14 +152,14 @@ class OfNumba(Folder):
 class OfOthers(Folder):
     def test_cupy_is_compiled_by_nvrtc(self):
         import cupy
-        import cupy.cuda.nvrtc as nvrtc
+        from cupy.cuda import nvrtc
 
         nvrtc.asked.clear()
         answer = swizproof.kernel(cupy.RawKernel("// mine\n", "transpose", ("-DN=1",)), block=(32, 8))
         self.assertEqual(len(answer.kernels), 3)
         ((source, name, words),) = nvrtc.asked
         self.assertEqual(pathlib.Path(name).read_text(), source)  # lines of the PTX name this file
-        self.assertEqual(set(words) >= {"-DN=1", "-lineinfo", "-arch=compute_90", "--std=c++14"}, True)
+        self.assertEqual(set(words) >= {"-DN=1", "-lineinfo", "-arch=compute_90", "--std=c++17"}, True)
         with self.assertRaisesRegex(swizproof.InputError, "NVRTC does not compile bad[\\s\\S]*identifier is undefined"):
             swizproof.kernel(cupy.RawKernel("error", "bad"))
         with self.assertRaisesRegex(swizproof.InputError, "takes no arguments here[\\s\\S]*block=\\(32, 8\\)"):

@@ -107,7 +107,7 @@ class Decision {
   void decide_source(std::string const& file) {
     if (arguments_.machine)
       throw InputError::whole("--sass reads machine code, and this is CUDA source", file,
-                              "leave --sass out, or compile it: nvcc -cubin -lineinfo -arch=sm_90a");
+                              "nvcc -cubin -lineinfo -arch=sm_90a writes it");
     CompilerOptions options = arguments_.compiler;
     options.arch = options_.arch->name;
     CompiledSource source = compiled(file, options);

@@ -183,6 +183,33 @@ void run(Common& common, FlowArguments arguments) {
 }
 
 }  // namespace
+namespace {
+
+/// Adds the rules that are faults, and the limits.
+void add_rules_to(CLI::App& sub, FlowQuestion& question) {
+  sub.add_option(
+         "--proxy", question.proxy,
+         "which missing fence.proxy.async and fence.mbarrier_init are faults: strict, all that the PTX ISA\n"
+         "requires; write, only after stores; off, none")
+      ->check(CLI::IsMember({"strict", "write", "off"}))
+      ->capture_default_str();
+  sub.add_flag("--same-values", question.same_values,
+               "accept two unordered writes of the same value to a byte")
+      ->disable_flag_override();
+  sub.add_flag("--spare", question.spare,
+               "for a proved launch, list the barriers, fences and waits that can be removed, one at a time")
+      ->disable_flag_override();
+  sub.add_option("--steps", question.steps, "limit of executed warp instructions (default: 20000000)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  sub.add_option(
+         "--repair-steps", question.repair_steps,
+         "instructions of warps that a refuted launch is executed for with one instruction of the kernel\n"
+         "changed, to find a change with which it is proved; 0: none")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+}
+
+}  // namespace
 }  // namespace flow_command
 
 void add_flow(CLI::App& app, Common& common) {
@@ -232,27 +259,7 @@ void add_flow(CLI::App& app, Common& common) {
       ->disable_flag_override();
   sub->add_option("--shared-bytes", arguments->question.shared_bytes, "bytes of dynamic shared memory")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
-  sub->add_option(
-         "--proxy", arguments->question.proxy,
-         "which missing fence.proxy.async and fence.mbarrier_init are faults: strict, all that the PTX ISA\n"
-         "requires; write, only after stores; off, none")
-      ->check(CLI::IsMember({"strict", "write", "off"}))
-      ->capture_default_str();
-  sub->add_flag("--same-values", arguments->question.same_values,
-                "accept two unordered writes of the same value to a byte")
-      ->disable_flag_override();
-  sub->add_flag("--spare", arguments->question.spare,
-                "for a proved launch, list the barriers, fences and waits that can be removed, one at a time")
-      ->disable_flag_override();
-  sub->add_option("--steps", arguments->question.steps,
-                  "limit of executed warp instructions (default: 20000000)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  sub->add_option(
-         "--repair-steps", arguments->question.repair_steps,
-         "instructions of warps that a refuted launch is executed for with one instruction of the kernel\n"
-         "changed, to find a change with which it is proved; 0: none")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
-      ->capture_default_str();
+  flow_command::add_rules_to(*sub, arguments->question);
   add_compiler_to(*sub, arguments->compiler);
   add_emit_toml_to(*sub, arguments->emit);
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });

@@ -203,7 +203,8 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
   }
 }
 
-void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
+/// Refuses outputs that exclude one another.
+void refuse_mixed(Common const& common, KernelArguments const& arguments) {
   if (arguments.watch && (common.json || arguments.format != "text" || !arguments.emit.empty() ||
                           !arguments.sarif.empty() || !arguments.html.empty() || !arguments.since.empty()))
     throw InputError::whole("--watch prints text alone", "--watch",
@@ -214,6 +215,23 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
       (arguments.format != "text" || arguments.sarif == "-" || arguments.html == "-"))
     throw InputError::whole("standard output takes one form", "--emit " + arguments.emit,
                             "leave the other form out, or write it to a file");
+}
+
+/// Writes the files of --sarif and --html.
+void write_reports(Common& common, KernelArguments const& arguments, std::vector<Result> const& results,
+                   std::vector<SarifFinding> const& findings, Sources& sources) {
+  Architecture const& arch = parse_architecture(common.arch);
+  if (!arguments.sarif.empty())
+    write_output(
+        common, arguments.sarif, "the SARIF file",
+        json_text(sarif(SWIZPROOF_VERSION, kernel_rules, in_checkout(findings), certainty(arch)), 2) + "\n",
+        true);
+  if (!arguments.html.empty())
+    write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
+}
+
+void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
+  refuse_mixed(common, arguments);
   Sources sources(arguments.source);
   bool const text = !common.json && arguments.emit.empty() && arguments.sarif != "-" &&
                     arguments.html != "-" && arguments.format != "gcc" && arguments.since.empty();
@@ -243,13 +261,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   }
   Architecture const& arch = parse_architecture(common.arch);
   std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
-  if (!arguments.sarif.empty())
-    write_output(
-        common, arguments.sarif, "the SARIF file",
-        json_text(sarif(SWIZPROOF_VERSION, kernel_rules, in_checkout(findings), certainty(arch)), 2) + "\n",
-        true);
-  if (!arguments.html.empty())
-    write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
+  write_reports(common, arguments, results, findings, sources);
   if (!arguments.emit.empty()) {
     std::vector<std::string> notes = decided.notes;
     if (arguments.emit == "lock") {
@@ -303,6 +315,34 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
       ->needs(races);
 }
 
+/// Adds the facts of a launch; returns --shared-bytes.
+CLI::Option* add_launch_to(CLI::App& sub, KernelArguments& arguments) {
+  sub.add_option("--block", arguments.blocks,
+                 "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
+                 "or tid.z and its code has no .reqntid. NAME=X,Y: only for kernels\nwhose name "
+                 "matches this regular expression, instead of the other shapes")
+      ->type_name("INTEGERS")
+      ->allow_extra_args(false);
+  sub.add_option("--grid", arguments.grid,
+                 "blocks of the grid: X, X,Y or X,Y,Z; else the answer is that of every grid")
+      ->type_name("INTEGERS");
+  sub.add_option(
+         "--param", arguments.params,
+         "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"
+         "parameter, signed or unsigned: -2147483648 to 4294967295 for 32 bits; for a float, its bit pattern")
+      ->allow_extra_args(false);
+  auto* const bytes = sub.add_option("--shared-bytes", arguments.shared_bytes,
+                                     "bytes of dynamic shared memory, for the verdict in_bounds")
+                          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+  sub.add_option("--base", arguments.base,
+                 "addresses of shared arrays: device, as measured on a device (H18), which is listed as an "
+                 "assumption "
+                 "if\na verdict depends on it; ptx, all that PTX permits")
+      ->check(CLI::IsMember({"device", "ptx"}))
+      ->capture_default_str();
+  return bytes;
+}
+
 }  // namespace
 }  // namespace kernel_detail
 
@@ -329,29 +369,7 @@ void add_kernel(CLI::App& app, Common& common) {
       "--kernel", arguments->kernel,
       "only kernels whose name matches this regular expression; in PTX, the code of others is not "
       "parsed");
-  sub->add_option("--block", arguments->blocks,
-                  "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
-                  "or tid.z and its code has no .reqntid. NAME=X,Y: only for kernels\nwhose name "
-                  "matches this regular expression, instead of the other shapes")
-      ->type_name("INTEGERS")
-      ->allow_extra_args(false);
-  sub->add_option("--grid", arguments->grid,
-                  "blocks of the grid: X, X,Y or X,Y,Z; else the answer is that of every grid")
-      ->type_name("INTEGERS");
-  sub->add_option(
-         "--param", arguments->params,
-         "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"
-         "parameter, signed or unsigned: -2147483648 to 4294967295 for 32 bits; for a float, its bit pattern")
-      ->allow_extra_args(false);
-  auto* const bytes = sub->add_option("--shared-bytes", arguments->shared_bytes,
-                                      "bytes of dynamic shared memory, for the verdict in_bounds")
-                          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
-  sub->add_option("--base", arguments->base,
-                  "addresses of shared arrays: device, as measured on a device (H18), which is listed as an "
-                  "assumption "
-                  "if\na verdict depends on it; ptx, all that PTX permits")
-      ->check(CLI::IsMember({"device", "ptx"}))
-      ->capture_default_str();
+  auto* const bytes = kernel_detail::add_launch_to(*sub, *arguments);
   kernel_detail::add_questions_to(*sub, *arguments, *options);
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take (default: the ideal)");

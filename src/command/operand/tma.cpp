@@ -495,6 +495,14 @@ std::string base_of_wgmma(TmaResult const& result) {
   return fmt::format("wgmma reads it with base offset 0 from multiples of {} bytes alone", pattern);
 }
 
+/// `mode 64B, 2 boxes of (32,64), from multiples of 512 bytes`
+std::string in_short(TmaPlan const& plan) {
+  return fmt::format(
+      "mode {}, {} of ({}), from {}", name(plan.mode), count_of(plan), fmt::join(plan.box, ","),
+      plan.destination_alignment == 0 ? "a base that is " + residues(plan)
+                                      : fmt::format("multiples of {} bytes", plan.destination_alignment));
+}
+
 void print_plan(TmaResult const& result, bool all, Style const& style) {
   TmaPlan const& plan = result.found.plans.front();
   auto const line = [&](std::string_view what, std::string const& text) {
@@ -535,15 +543,8 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
                      tma_most_elements, tma_most_dimensions, tma_line_unit,
                      tma_width(plan.mode) == 0 ? "" : fmt::format(", at most {}", tma_width(plan.mode))));
   if (plan.image) detail("as a layout", to_string(*plan.image));
-  for (std::size_t i = 1; i < result.found.plans.size(); ++i) {
-    TmaPlan const& other = result.found.plans[i];
-    detail(i == 1 ? "others" : "",
-           fmt::format("mode {}, {} of ({}), from {}", name(other.mode), count_of(other),
-                       fmt::join(other.box, ","),
-                       other.destination_alignment == 0
-                           ? "a base that is " + residues(other)
-                           : fmt::format("multiples of {} bytes", other.destination_alignment)));
-  }
+  for (std::size_t i = 1; i < result.found.plans.size(); ++i)
+    detail(i == 1 ? "others" : "", in_short(result.found.plans[i]));
   if (result.found.split) line("split", describe_split(result));
   if (!style.brief() || result.support != Support::measured)
     line("evidence", fmt::format("{}TMA model of {}: {}", style.brief() ? "" : names_of(plan.engines) + "; ",

@@ -145,7 +145,7 @@ def _of_numba(fn: Any, args: Sequence[Any], launch: Dict[str, Any], arch: str) -
 def _of_cupy(fn: Any, args: Sequence[Any], launch: Dict[str, Any], arch: str) -> List[Code]:
     if args or launch:
         raise refused("a kernel of CuPy takes no arguments here", (args or list(launch))[0], "give its block: swizproof.kernel(fn, block=(32, 8))")
-    options: Tuple[str, ...] = ("-DCUPY_JIT_MODE", "--std=c++14")
+    options: Tuple[str, ...] = ("-DCUPY_JIT_MODE", "--std=c++17")
     if hasattr(fn, "cached_codes"):
         name, texts = getattr(fn, "__name__", "kernel"), list(fn._cached_codes) and list(fn.cached_codes.values())
         if not texts:
@@ -161,11 +161,13 @@ def _of_cupy(fn: Any, args: Sequence[Any], launch: Dict[str, Any], arch: str) ->
 
 def _nvrtc(name: str, source: str, options: Tuple[str, ...], expressions: Sequence[str], arch: str) -> str:
     """PTX of CUDA C++, by the NVRTC of CuPy; the source is in a file that lines can name."""
-    cupy, nvrtc = importlib.import_module("cupy"), importlib.import_module("cupy.cuda.nvrtc")
+    cupy = importlib.import_module("cupy")
+    nvrtc = getattr(importlib.import_module("cupy.cuda"), "nvrtc", None) or importlib.import_module("cupy_backends.cuda.libs.nvrtc")
     number = re.match(r"sm_\d+", arch)
-    include = os.path.join(os.path.dirname(cupy.__file__), "_core", "include")
-    std = () if any("std" in one for one in options) else ("--std=c++14",)
-    words = (*options, *std, f"-I{include}", "-lineinfo", f"-arch={number[0].replace('sm', 'compute') if number else 'compute_90'}")
+    include = pathlib.Path(cupy.__file__).parent / "_core" / "include"
+    headers = [f"-I{folder}" for folder in (include, *sorted((include / "cupy" / "_cccl").glob("*")))]
+    std = () if any("std" in one for one in options) else ("--std=c++17",)
+    words = (*options, *std, *headers, "-lineinfo", f"-arch={number[0].replace('sm', 'compute') if number else 'compute_90'}")
     program = nvrtc.createProgram(source, str(written(f"{name}.cu", source)), (), ())
     try:
         for one in expressions:
