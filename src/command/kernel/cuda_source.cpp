@@ -113,6 +113,14 @@ void add_compiler_to(CLI::App& sub, CompilerOptions& options) {
 
 bool is_cuda_source(std::string const& file) { return std::filesystem::path(file).extension() == ".cu"; }
 
+void refuse_without_source(CompilerOptions const& options, std::vector<std::string> const& files) {
+  if (options.flags.empty() && options.folders.empty()) return;
+  if (std::none_of(files.begin(), files.end(), is_cuda_source))
+    throw InputError::whole("no file is CUDA source, and these words are of its compiler",
+                            options.flags.empty() ? "-I " + options.folders.front() : options.flags.front(),
+                            "give a .cu file, or leave --nvcc-flags and -I out");
+}
+
 CompiledSource compiled(std::string const& file, CompilerOptions const& options) {
   static_cast<void>(read_file(file));  // one that is not there has the message of every file
   TemporaryFile const out(std::filesystem::temp_directory_path().string(), ".ptx");

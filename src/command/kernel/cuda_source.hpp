@@ -35,6 +35,9 @@ void add_compiler_to(CLI::App& sub, CompilerOptions& options);
 /// True for a file whose name ends in .cu.
 [[nodiscard]] bool is_cuda_source(std::string const& file);
 
+/// Throws InputError for options of the compiler where no file is compiled. Checked by tests/program/cuda_source.
+void refuse_without_source(CompilerOptions const& options, std::vector<std::string> const& files);
+
 /// PTX of a .cu file, with the lines of the source. nvcc compiles it, of the PATH, of CUDA_HOME, CUDA_PATH or /usr/local/cuda, else clang++ of the
 /// PATH, within the seconds of the options and 8 GiB. Throws InputError with what the compiler says, and if no compiler is found; CompilerLimit.
 /// Checked by tests/program/cuda_source.

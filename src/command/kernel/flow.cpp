@@ -164,6 +164,7 @@ std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answ
 void run(Common& common, FlowArguments arguments) {
   if (!arguments.emit.empty() && arguments.question.every_element)
     throw InputError::whole("--every-element prints terms, and an obligation has none", "--emit toml");
+  refuse_without_source(arguments.compiler, {arguments.file});
   ptx::Module const module = module_of(common, arguments);
   if (!arguments.trace.empty()) take_launch(arguments.question, module, arguments.trace);
   if (needs_proposal(arguments.question, module)) {

@@ -209,6 +209,10 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments) {
                           !arguments.sarif.empty() || !arguments.html.empty() || !arguments.since.empty()))
     throw InputError::whole("--watch prints text alone", "--watch",
                             "leave out --json, --format, --emit, --sarif, --html and --since");
+  refuse_without_source(arguments.compiler, arguments.files);
+  if (!arguments.emit.empty() && !arguments.since.empty())
+    throw InputError::whole("--emit prints obligations, and --since a comparison", "--emit " + arguments.emit,
+                            "leave --since out");
   refuse_two_forms(common, arguments.sarif, arguments.html);
   refuse_format(common, arguments.format, arguments.sarif, arguments.html);
   if (!arguments.emit.empty() &&

@@ -18,7 +18,8 @@ struct LineOfBuild {
   std::size_t accesses = 0;
   std::optional<unsigned> excess = 0;
   bool fault = false;
-  bool open = false;  ///< the excess is a bound that no execution is known to take
+  bool open = false;   ///< the excess is a bound that no execution is known to take
+  unsigned known = 0;  ///< the most excess of accesses that are decided
 };
 
 std::vector<LineOfBuild> lines_of(KernelReport const& report) {
@@ -38,6 +39,8 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
       at->excess.reset();
     else if (at->excess)
       at->excess = std::max(*at->excess, excess_over(a.ideal, *a.wavefronts));
+    if (a.wavefronts && a.verdict != KernelVerdict::unknown)
+      at->known = std::max(at->known, excess_over(a.ideal, *a.wavefronts));
   }
   return out;
 }
@@ -95,7 +98,7 @@ class Comparing {
     if (f.fault && !o.fault) line.why = "misaligned or out of bounds, which it was not before";
     if (!f.fault && o.fault && !more) line.why = "no longer misaligned or out of bounds";
     bool const fault = f.fault && !o.fault;
-    if (more && f.open && !fault)
+    if (more && f.open && !fault && f.known <= *o.excess)
       out_.undecided.push_back(std::move(line));
     else if (more || fault)
       out_.worse.push_back(std::move(line));
@@ -110,7 +113,9 @@ class Comparing {
     if (f.fault) line.why = "new, and misaligned or out of bounds";
     if (!f.fault && f.excess != 0U)
       line.why = fmt::format("new, and {} wavefronts above the ideal", excess_in_words(f));
-    auto& to = line.why.empty() ? out_.added : f.open && !f.fault ? out_.undecided : out_.worse;
+    auto& to = line.why.empty()                     ? out_.added
+               : f.open && !f.fault && f.known == 0 ? out_.undecided
+                                                    : out_.worse;
     to.push_back(std::move(line));
   }
 
