@@ -409,7 +409,9 @@ std::optional<OperandReader> reader_on(Architecture const* arch, std::optional<O
   return of_arch;
 }
 
-DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question, Limits const& limits) {
+namespace {
+
+DescriptorAnswer find_descriptors(Map const& map, DescriptorQuestion const& question, Limits const& limits) {
   if (question.align.value_or(start_unit) % start_unit != 0)
     throw bad_tile(
         map, fmt::format("bases are multiples of {} bytes, and align is {}", start_unit, *question.align),
@@ -461,6 +463,31 @@ DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& questi
     answer.engines.insert(answer.engines.begin(), second.engines.begin(), second.engines.end());
   }
   return answer;
+}
+
+}  // namespace
+
+DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question, Limits const& limits) {
+  DescriptorAnswer plain = find_descriptors(map, question, limits);
+  std::int64_t const start = question.fixed.start.value_or(0);
+  if (start <= 0 || !std::holds_alternative<Refuted>(plain.outcome)) return plain;
+  // A number that a kernel has computed holds the address of its tile.
+  DescriptorQuestion free = question;
+  free.fixed.start = 0;
+  DescriptorAnswer found = find_descriptors(map, free, limits);
+  found.address = static_cast<std::uint64_t>(start);
+  if (!std::holds_alternative<Proved>(found.outcome)) return found;
+  Bases const& bases = found.solutions.front().bases;
+  if (bases.has(*found.address)) {
+    found.domain = fmt::format("every element of {} instruction{}, the tile at address {:#x}",
+                               found.instructions.count(), found.instructions.count() == 1 ? "" : "s", start);
+    return found;
+  }
+  found.reasons = {fmt::format("it reads a tile from {}, and its start is {:#x}", words(bases), start)};
+  found.domain = fmt::format("the tile at address {:#x}", start);
+  found.outcome = Refuted{"no descriptor reads the tile", {}};
+  found.solutions.clear();
+  return found;
 }
 
 std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
@@ -565,6 +592,11 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
   MatrixDescriptor exchanged = descriptor;
   std::swap(exchanged.leading_byte_offset, exchanged.stride_byte_offset);
   std::uint32_t const atom = 8 * mode.shape.row_bytes;
+  if (descriptor.bits() >> 32 == 0)
+    all.emplace_back(
+        "bits 63..32 are 0: no stride and no mode; an instruction descriptor of tcgen05.mma, which has 32 "
+        "bits, "
+        "is not read here");
   bool const overlaps = overlapping(descriptor);
   if (overlaps && !overlapping(exchanged))
     all.push_back(

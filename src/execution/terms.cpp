@@ -66,7 +66,7 @@ class Executor {
       out_.phis[i].init = graph_.word_of(init);
       out_.phis[i].back = graph_.word_of(back);
     }
-    close_copies(needed_, out_, graph_, scopes_, registers_);
+    close_copies(out_, graph_, scopes_);
     for (Phi& phi : out_.phis)
       if (phi.kind != Phi::Kind::same) close_sum(phi, graph_, arithmetic_, cases_, scopes_);
     for (Phi& phi : out_.phis)

@@ -83,14 +83,20 @@ void Bytes::check_copy(Cell::Access const& w, std::uint64_t address, Toucher con
   if (arrived != 0 && clocks_.ordered(units_.copies(w.doer), arrived, by.thread)) return;
   if (!faults_.would_keep(FlowFaultKind::race, two_warps(w, by))) return;
   std::string const text =
-      done == 0 ? fmt::format(
-                      "thread {} {} {}, which cp.async of thread {} writes: {} has not waited for its group",
-                      by.thread, verb, place_(address), w.doer,
-                      w.doer == by.thread ? "it" : fmt::format("thread {}", w.doer))
-                : fmt::format(
-                      "thread {} {} {}, which cp.async of thread {} has written: there is no barrier "
-                      "between the wait for its group and this",
-                      by.thread, verb, place_(address), w.doer);
+      !clocks_.ordered(w.doer, w.clock, by.thread)
+          ? fmt::format(
+                "thread {} {} {}, which cp.async of thread {} writes: no barrier is between them, and the "
+                "copy may start before or behind this",
+                by.thread, verb, place_(address), w.doer)
+      : done == 0
+          ? fmt::format(
+                "thread {} {} {}, which cp.async of thread {} writes: {} has not waited for its group",
+                by.thread, verb, place_(address), w.doer,
+                w.doer == by.thread ? "it" : fmt::format("thread {}", w.doer))
+          : fmt::format(
+                "thread {} {} {}, which cp.async of thread {} has written: there is no barrier "
+                "between the wait for its group and this",
+                by.thread, verb, place_(address), w.doer);
   faults_.add({FlowFaultKind::race, text, touch(by), touch(w), isa::copies, {}, {}, two_warps(w, by)});
 }
 

@@ -307,19 +307,8 @@ bool Origins::takes_load(Leaf const& l) const {
   return std::any_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); });
 }
 
-bool Origins::is_of_launch_alone(Leaf const& l) const {
-  std::vector<Id> const from = leaves_of(l.args);
-  return l.kind == Leaf::Kind::opaque && std::all_of(from.begin(), from.end(), [&](Id at) {
-           Leaf const& arg = *leaf_at(at);
-           auto const s = static_cast<execution::Special>(arg.extra);
-           bool const same = arg.kind == Leaf::Kind::special && s >= execution::Special::ntid_x &&
-                             s <= execution::Special::nctaid_z;
-           return arg.kind == Leaf::Kind::param || arg.kind == Leaf::Kind::opaque || same || is_uniform(arg);
-         });
-}
-
 Origin Origins::find_origin(Id term) const {
-  Origin found, of_launch;
+  Origin found;
   std::vector<Id> const leaves = leaves_of({term});
   std::set<Id> within;  // arguments of functions that take what is loaded
   for (Id const id : leaves)
@@ -331,11 +320,10 @@ Origin Origins::find_origin(Id term) const {
     bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
                           l.kind != Leaf::Kind::voted && (l.kind != Leaf::Kind::undefined || !l.args.empty());
     if (is_load(l) || modelled || takes_load(l)) continue;
-    bool const decides = !is_of_launch_alone(l) && !(l.kind == Leaf::Kind::opaque && within.count(id) != 0);
-    Origin& to = decides ? found : of_launch;
-    to = stronger(to, {id, false, l.kind == Leaf::Kind::undefined});
+    if (l.kind == Leaf::Kind::opaque && within.count(id) != 0) continue;
+    found = stronger(found, {id, false, l.kind == Leaf::Kind::undefined});
   }
-  return found.leaf != 0 ? found : of_launch;
+  return found;
 }
 
 void Origins::varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const {

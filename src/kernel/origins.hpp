@@ -92,8 +92,6 @@ class Origins {
   [[nodiscard]] Origin find_origin(Id term) const;
   /// True if a leaf takes something that was loaded.
   [[nodiscard]] bool takes_load(execution::Leaf const& l) const;
-  /// True for a function, not modelled, of values that all threads of a block share.
-  [[nodiscard]] bool is_of_launch_alone(execution::Leaf const& l) const;
   /// Leaves that make a term differ in the lanes.
   void varying_leaves(execution::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
 

@@ -1,5 +1,6 @@
 #include "races.hpp"
 
+#include "address_text.hpp"
 #include "launch.hpp"
 #include "named_access.hpp"
 #include "origins.hpp"
@@ -285,7 +286,7 @@ class RaceSearch {
     for (program::Variable const& v : program_.symbols)
       if (v.space == Space::shared && v.placed && f.byte >= *v.placed &&
           (v.extern_array || f.byte < *v.placed + v.bytes))
-        race.array = v.name, race.offset = f.byte - *v.placed;
+        race.array = short_name(v.name), race.offset = f.byte - *v.placed;
     for (auto const& [symbol, offset] : runs.read()) {
       auto const value = launch.params.find({symbol, offset});
       program::Variable const& v = program_.symbols[symbol];

@@ -52,13 +52,18 @@ std::string starts_of(PaddingFix const& fix) {
   return fmt::format("{} in each range, which moves by {} more", list_of(all), list_of(fix.moves));
 }
 
-/// `4 bytes after each 128, counted from 0x400: rows of 33 elements of 4 bytes instead of 32; 124 more bytes of memory`
+/// `index i + i/32: 1 element of 4 bytes after each 32`; `index i + i/64*8: 8 elements of 2 bytes after each 64`
+std::string padded(PaddingFix const& fix, unsigned element_bytes) {
+  std::uint64_t const more = fix.padding / element_bytes, pitch = fix.pitch / element_bytes;
+  return fmt::format("index i + i/{}{}: {} element{} of {} byte{} after each {}", pitch,
+                     more == 1 ? "" : fmt::format("*{}", more), more, more == 1 ? "" : "s", element_bytes,
+                     element_bytes == 1 ? "" : "s", pitch);
+}
+
+/// `index i + i/32: 1 element of 4 bytes after each 32, counted from 0x400; 124 more bytes of memory`
 std::string describe(PaddingFix const& fix, unsigned element_bytes) {
-  return fmt::format(
-      "{} bytes after each {}, counted from {}: rows of {} elements of {} bytes instead of {}; {} more bytes "
-      "of memory\n",
-      fix.padding, fix.pitch, starts_of(fix), (fix.pitch + fix.padding) / element_bytes, element_bytes,
-      fix.pitch / element_bytes, fix.memory);
+  return fmt::format("{}, counted from {}; {} more bytes of memory\n", padded(fix, element_bytes),
+                     starts_of(fix), fix.memory);
 }
 
 /// Family of swizzles that was searched: `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 (...)`
@@ -104,7 +109,7 @@ std::string describe(std::span<ByteRange const> region) {
 
 namespace {
 
-/// The region and a line for each kind of fix: `rows of 33 elements of 4 bytes instead of 32`.
+/// The region and a line for each kind of fix.
 std::string describe_briefly(Fix const& fix, Style const& style) {
   std::string text =
       fmt::format("{}: {} wavefronts, ideal {}\n", style.strong(describe(fix.region)), fix.before, fix.ideal);
@@ -114,9 +119,7 @@ std::string describe_briefly(Fix const& fix, Style const& style) {
   if (!fix.padding) return text;
   PaddingFix const& rows = *fix.padding;
   bool const from_0 = rows.has_one_start() && rows.starts.front() == 0;
-  return text + fmt::format("  padding {:>6}  rows of {} elements of {} bytes instead of {}{}\n", rows.after,
-                            (rows.pitch + rows.padding) / fix.element_bytes, fix.element_bytes,
-                            rows.pitch / fix.element_bytes,
+  return text + fmt::format("  padding {:>6}  {}{}\n", rows.after, padded(rows, fix.element_bytes),
                             from_0 ? "" : ", counted from " + starts_of(rows));
 }
 

@@ -89,7 +89,8 @@ std::string describe(KernelRaces const& races, int indent) {
                        races.accesses, races.accesses == 1 ? "" : "es", races.pairs,
                        races.pairs == 1 ? "" : "s");
   if (races.verdict == RaceVerdict::unknown)
-    return fmt::format("{}races undecided: {}{}\n", in, races.reason, lines_of(races));
+    return fmt::format("{}races undecided: {}{}\n{}  'swizproof flow FILE' looks for races in one launch\n",
+                       in, races.reason, lines_of(races), in);
   std::string out;
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {

@@ -25,7 +25,8 @@ namespace swizproof {
 struct FixedFields {
   std::optional<std::size_t> mode{};  ///< place in operand_modes
   std::optional<std::uint32_t> leading_byte_offset{}, stride_byte_offset{}, base_offset{};
-  std::optional<std::int64_t> start{};  ///< start of the first instruction, in bytes from the tile's base
+  std::optional<std::int64_t>
+      start{};  ///< of the first instruction, in bytes: from the tile's base, else its address
   [[nodiscard]] bool any() const {
     return mode || leading_byte_offset || stride_byte_offset || base_offset || start;
   }
@@ -110,10 +111,12 @@ struct DescriptorAnswer {
   std::vector<TileDescriptor> solutions{};
   std::vector<std::string> reasons{};  ///< reasons if no descriptor fits
   std::optional<Misread> misread{};
+  std::optional<std::uint64_t> address{};  ///< address of the tile, if a fixed start is one
 };
 
 /// Finds them, each proved for every element of every instruction and exactly the bases that it names. With fixed fields those that have
-/// them; the first element that they read from elsewhere is the misread one.
+/// them; the first element that they read from elsewhere is the misread one. A fixed start is an offset from the tile's base if that is read,
+/// else the tile's address.
 /// `gmma:K_SW128<f16> (128,64)`: 128B, SBO 1024, every base that is a multiple of 16, next k 32 bytes on.
 /// Throws InputError for what is no tile of an instruction: fewer than two modes, elements that no instruction reads, extents
 /// that are no multiple of the instruction's, more than a block's shared memory. Throws Disagreement.

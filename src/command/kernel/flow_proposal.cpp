@@ -115,7 +115,8 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
     line += " --param " + shell_word(tensor ? tensor_form(one_of) : one_of.key + "=" + one_of.value);
   }
   if (p.fault)
-    out.guessed.push_back("extents: the launch has a fault, and what is behind it is not measured");
+    out.guessed.push_back(
+        "extents: the guessed launch stops at a fault, such as a race, and arrays may need more elements");
   std::uint64_t const shared = question.shared_bytes != 0 ? question.shared_bytes : p.shared_bytes;
   if (shared != 0) line += fmt::format(" --shared-bytes {}", shared);
   if (p.shared_bytes != 0) out.missing.push_back("--shared-bytes");

@@ -11,6 +11,7 @@
 #include "command/kernel/watch.hpp"
 #include "command/profile/page_parts.hpp"
 
+#include "parse/question/kernels.hpp"
 #include "system/whole_file.hpp"
 #include "report/report.hpp"
 
@@ -152,6 +153,27 @@ void add_comparison(Comparison const& c, std::string const& since, int exit_code
   document["since"] = comparison_json(c, since);
 }
 
+/// `epi_v2 (40 accesses)`: kernels of which every access is proved, which --brief does not show.
+std::string proved_kernels(std::vector<Result> const& results) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> names;
+  std::size_t more = 0;
+  for (Result const& r : results) {
+    auto const& all = r.report.accesses;
+    bool const proved = std::all_of(all.begin(), all.end(),
+                                    [](KernelAccess const& a) { return a.verdict == KernelVerdict::proved; });
+    if (all.empty() || !proved || !r.report.refused.empty()) continue;
+    if (names.size() == most)
+      ++more;
+    else
+      names.push_back(
+          fmt::format("{} ({} access{})", short_name(r.name), all.size(), all.size() == 1 ? "" : "es"));
+  }
+  if (names.empty()) return {};
+  return fmt::format("every access is proved of {}{}\n", fmt::join(names, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
 /// How many accesses have each verdict, of what, and what the model of the architecture rests on.
 void print_sums(Common& common, std::vector<Result> const& results, Sums const& sums,
                 Architecture const& arch, Style const& style) {
@@ -166,6 +188,10 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
              proved.empty() ? "" : fmt::format(" ({})", fmt::join(proved, ", ")), sums.refuted, sums.data,
              sums.over == 0 ? "" : fmt::format(" ({} above --at-most)", sums.over), sums.unknown,
              sass ? "SASS" : "PTX", open_faults(results));
+  if (style.brief()) fmt::print(common.streams.out, "{}", proved_kernels(results));
+  if (sums.race_free + sums.races + sums.races_open != 0)
+    fmt::print(common.streams.out, "kernels: {} race free, {} with races, {} undecided\n", sums.race_free,
+               sums.races, sums.races_open);
   fmt::print(common.streams.out, "{}", certainty_footer(arch, style));
   if (!style.brief())
     fmt::print(common.streams.out, "{}\n",

@@ -199,7 +199,7 @@ void add_common(CLI::App& app, Common& common) {
     if (common.json) refuse_brief(common, "--json");
   });
   app.footer(
-      fmt::format("Every command takes --json, --arch, --seed and --timeout S (CPU seconds of a\n"
+      fmt::format("Every command takes --json, --arch, --seed and --timeout S (CPU seconds of a "
                   "solver query): swizproof --help has them.\n"
                   "Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 engines disagree.\n{}",
                   how_to_report));

@@ -17,26 +17,68 @@ constexpr std::string_view blank_line = "\n\n";
 
 class Questions : public CLI::Formatter {
  public:
+  std::string make_description(CLI::App const* app) const override {
+    std::string const text = app->get_description();
+    std::size_t const blank = text.find(blank_line), asks = text.find('\n');
+    if (blank == text.npos) return wrapped(text, columns) + "\n";
+    return fmt::format("{}{}{}\n\n{}\n", in_shell_lines(text.substr(0, asks)), indent,
+                       wrapped(text.substr(asks, blank - asks), columns - indent.size(), indent),
+                       wrapped(text.substr(blank), columns));
+  }
+  std::string make_footer(CLI::App const* app) const override {
+    std::istringstream lines(app->get_footer());
+    std::string out;
+    for (std::string line; std::getline(lines, line);) out += wrapped(line, columns) + "\n";
+    return out;
+  }
   std::string make_subcommand(CLI::App const* sub) const override {
     std::ostringstream out;
-    CLI::detail::format_help(out, sub->get_display_name(true), wrapped(question_of(*sub)), column_width_);
+    CLI::detail::format_help(out, sub->get_display_name(true),
+                             wrapped(question_of(*sub), columns - column_width_), column_width_);
     return out.str();
   }
   std::string make_option_desc(CLI::Option const* option) const override {
-    return wrapped(option->get_description());
+    return wrapped(option->get_description(), columns - column_width_);
   }
 
  private:
-  /// The text in lines that end before column 80, behind the names.
-  [[nodiscard]] std::string wrapped(std::string_view text) const {
-    std::size_t const width = 80 - column_width_;
+  static constexpr std::size_t columns = 80;
+  static constexpr std::string_view indent = "         ";  ///< as wide as `Example: `
+
+  /// The words in lines of at most `width` characters; `before` stands before each but the first.
+  [[nodiscard]] static std::string wrapped(std::string_view text, std::size_t width,
+                                           std::string_view before = {}) {
     std::string out, line;
     std::istringstream words{std::string(text)};
     for (std::string word; words >> word;) {
-      if (!line.empty() && line.size() + 1 + word.size() > width) out += std::exchange(line, "") + "\n";
+      if (!line.empty() && line.size() + 1 + word.size() > width)
+        out += std::exchange(line, "") + "\n" + std::string(before);
       line += (line.empty() ? "" : " ") + word;
     }
     return out + line;
+  }
+
+  /// A command in lines that a shell reads as one: each ends before an option, or behind a pipe.
+  [[nodiscard]] static std::string in_shell_lines(std::string_view command) {
+    std::string out, line;
+    auto const take = [&](std::string_view piece) {
+      if (!line.empty() && line.size() + piece.size() + 2 > columns)
+        out += std::exchange(line, std::string(indent)) + " \\\n";
+      if (line == indent) piece.remove_prefix(std::min(piece.find_first_not_of(' '), piece.size()));
+      line += piece;
+    };
+    bool quoted = false;
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < command.size(); ++i) {
+      quoted ^= command[i] == '\'';
+      if (quoted || i == 0 ||
+          !(command.substr(i).starts_with(" --") || command.substr(i - 1).starts_with("| ")))
+        continue;
+      take(command.substr(from, i - from));
+      from = i;
+    }
+    take(command.substr(from));
+    return out + line + "\n";
   }
 };
 

@@ -202,6 +202,7 @@ Json to_json(TileResult const& result) {
     out["reasons"] = unknown != nullptr ? std::vector<std::string>{unknown->reason} : found.reasons;
   }
   if (result.number) out["number"] = hexadecimal(*result.number);
+  out["address"] = found.address ? Json(*found.address) : Json(nullptr);
   out["counterexample"] = nullptr;
   if (found.misread)
     out["counterexample"] = {{"row", found.misread->row},   {"k", found.misread->k},
@@ -326,6 +327,9 @@ void print_text(TileResult const& result, Style const& style) {
   Instructions const& cut = found.instructions;
   if (!style.brief()) fmt::print("{}\n", style.strong(result.map.text));
   for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
+  if (found.address)
+    fmt::print("  note: the start of {} is taken as the tile's address, {:#x}\n",
+               hexadecimal(result.number.value_or(0)), *found.address);
   std::string const instructions = fmt::format("{} instruction{} of {} rows and {} of k", cut.count(),
                                                cut.count() == 1 ? "" : "s", cut.rows, cut.depth);
   std::string_view const operand = cut.operand == Operand::a ? "A" : "B";

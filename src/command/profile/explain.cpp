@@ -654,7 +654,7 @@ void add_explain(CLI::App& app, Common& common) {
   add_brief_to(*sub, common);
   sub->footer(
       "Exit codes: 0 no excess, 1 some, 2 bad input, 3 no excess was seen, but executions were dropped or "
-      "the\n"
+      "the "
       "tracer failed.");
   sub->callback([&app, &common, options] {
     if (app.count("--arch") != 0) options->arch = common.arch;

@@ -339,8 +339,8 @@ void add_prove(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "prove",
       "Prove the built-in catalogue of theorems about swizzles and banks, or the obligations in FILEs",
-      {"echo 'obligation = [{name = \"A\", layout = \"(32,32):(33,1)\", element = \"f32\", access = "
-       "\"column.b32.load\"}]' | swizproof prove /dev/stdin",
+      {"swizproof check '(32,32):(33,1)' --element f32 --access column.b32.load --emit toml | "
+       "swizproof prove /dev/stdin",
        "does a file of obligations hold? (a longer one: share/swizproof/examples/layouts.toml)"});
   auto const options = std::make_shared<ProveOptions>();
   sub->add_option(

@@ -198,7 +198,7 @@ void add_recheck(CLI::App& app, Common& common) {
   sub->footer(
       "Exit codes: 0 all agree, 1 a file is not what the catalogue says, 2 bad input, 3 not decided, or no "
       "solver "
-      "is\ninstalled, 4 they disagree.");
+      "is installed, 4 they disagree.");
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -17,12 +17,10 @@ namespace {
 /// Finds the registers at headers that hold copies of one value.
 class Copies {
  public:
-  Copies(std::vector<std::uint64_t> const& needed, Execution& out, Graph const& graph, Scopes& scopes,
-         Registers const& registers)
-      : needed_(needed), out_(out), graph_(graph), scopes_(scopes), registers_(registers) {}
+  Copies(Execution& out, Graph const& graph, Scopes& scopes) : out_(out), graph_(graph), scopes_(scopes) {}
 
   void close() {
-    std::vector<std::vector<Masked>> values(out_.phis.size());
+    std::vector<std::vector<Behind>> values(out_.phis.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       Phi const& phi = out_.phis[i];
       bool const known = values_of(phi.init, values[i]) && values_of(phi.back, values[i]);
@@ -42,46 +40,32 @@ class Copies {
   }
 
  private:
-  /// A value, or some of its bits, behind loops that it was computed in.
-  struct Masked {
+  /// A value behind loops that it was computed in.
+  struct Behind {
     Id value = 0;
-    std::uint64_t mask = ~std::uint64_t{0};
     Id exit = 0;                       ///< the value behind all of `left`; 0: it left none
     std::vector<std::int32_t> left{};  ///< the loops
     /// An order for sets; written out, for libc++ 14 has no operator<=> of vectors.
-    bool operator<(Masked const& other) const {
-      return std::tie(value, mask, exit, left) < std::tie(other.value, other.mask, other.exit, other.left);
+    bool operator<(Behind const& other) const {
+      return std::tie(value, exit, left) < std::tie(other.value, other.exit, other.left);
     }
   };
 
-  /// The register that a mask takes bits from, if a loop may change it: r in `r & 255`.
-  [[nodiscard]] std::optional<Masked> part_of_register(Masked at) const {
-    auto const constant = [&](Id id) { return graph_.is_constant(id); };
-    Id const id = at.value;
-    for (Node n = node(at.value); n.op == Op::bv_and && (constant(n.a) || constant(n.b)); n = node(at.value))
-      at.mask &= node(constant(n.a) ? n.a : n.b).value, at.value = constant(n.a) ? n.b : n.a;
-    bool const changes = node(at.value).op == Op::ite || graph_.is(at.value, Leaf::Kind::phi) ||
-                         graph_.is(at.value, Leaf::Kind::exit);
-    return changes && at.value != id ? std::optional(at) : std::nullopt;
-  }
-
   /// Values that a register at a header takes, over the choices of its term: appended to `into`; false if they are too many.
-  bool values_of(Id id, std::vector<Masked>& into) const {
-    std::vector<Masked> work{{.value = id}};
-    std::set<Masked> seen;
+  bool values_of(Id id, std::vector<Behind>& into) const {
+    std::vector<Behind> work{{.value = id}};
+    std::set<Behind> seen;
     while (!work.empty()) {
-      Masked const at = work.back();
+      Behind const at = work.back();
       work.pop_back();
       if (!seen.insert(at).second) continue;
       if (seen.size() > 200) return false;
       Node const& n = node(at.value);
       if (n.op == Op::ite && n.width != 1) {
-        for (Id const side : {n.b, n.c}) work.push_back({side, at.mask, at.exit, at.left});
-      } else if (auto const part = part_of_register(at)) {
-        work.push_back(*part);
+        for (Id const side : {n.b, n.c}) work.push_back({side, at.exit, at.left});
       } else if (graph_.is(at.value, Leaf::Kind::exit)) {
         Leaf const& l = *graph_.leaf_at(at.value);
-        Masked inside{l.args[0], at.mask, at.exit != 0 ? at.exit : at.value, at.left};
+        Behind inside{l.args[0], at.exit != 0 ? at.exit : at.value, at.left};
         inside.left.push_back(l.left);
         work.push_back(std::move(inside));
       } else {
@@ -91,45 +75,11 @@ class Copies {
     return true;
   }
 
-  /// Bits that may be 1 in a term.
-  [[nodiscard]] std::uint64_t possible_bits(Id id, unsigned depth = 0) const {
-    Node const& n = node(id);
-    std::uint64_t const all = low_bits(n.width);
-    auto const of = [&](Id x) { return possible_bits(x, depth + 1); };
-    if (depth > 30) return all;
-    switch (n.op) {
-      case Op::constant:
-        return n.value;
-      case Op::bv_and:
-        return of(n.a) & of(n.b);
-      case Op::bv_or:
-      case Op::bv_xor:
-        return of(n.a) | of(n.b);
-      case Op::bv_lshr:
-        return graph_.is_constant(n.b) && node(n.b).value < 64 ? of(n.a) >> node(n.b).value : all;
-      case Op::zero_extend:
-      case Op::truncate:
-        return of(n.a) & all;
-      case Op::ite:
-        return n.width == 0 ? all : of(n.b) | of(n.c);
-      case Op::variable: {
-        Leaf const& l = *graph_.leaf_at(id);
-        if (l.kind == Leaf::Kind::shuffle || l.kind == Leaf::Kind::exit) return of(l.args[0]) & all;
-        if (l.kind == Leaf::Kind::special && l.extra <= static_cast<std::uint32_t>(Special::tid_z))
-          return 1023;
-        return all;
-      }
-      default:
-        return all;
-    }
-  }
-
   /// The one value that a register holds, as far as it is known of the others.
-  Id held(std::size_t index, std::vector<Masked> const& values) {
+  Id held(std::size_t index, std::vector<Behind> const& values) {
     Phi const& phi = out_.phis[index];
-    std::uint64_t const needed = needed_[registers_.at_headers()[index].first];
     Id all = nothing_yet;
-    for (auto const& [v, mask, exit, left] : values) {
+    for (auto const& [v, exit, left] : values) {
       auto const other = holds_.find(v);
       Id one = v;
       if (other == holds_.end())
@@ -139,8 +89,6 @@ class Copies {
       auto const changes = [&](std::int32_t loop) { return scopes_.changes_in(one, loop); };
       if (one != nothing_yet && std::any_of(left.begin(), left.end(), changes)) one = exit;
       if (one != nothing_yet && one != all) all = all == nothing_yet ? one : several_values;
-      if (all < several_values && (~mask & needed) != 0 && (possible_bits(all) & ~mask & needed) != 0)
-        all = several_values;
     }
     bool const changes = all < several_values && (all == phi.node || scopes_.changes_in(all, phi.loop));
     return changes ? several_values : all;
@@ -149,20 +97,15 @@ class Copies {
   [[nodiscard]] Node const& node(Id id) const { return graph_.node(id); }
 
   static constexpr Id nothing_yet = ~0U, several_values = ~1U;
-  std::vector<std::uint64_t> const& needed_;
   Execution& out_;
   Graph const& graph_;
   Scopes& scopes_;
-  Registers const& registers_;
   std::unordered_map<Id, Id> holds_{};  ///< by the node of a register at a header
 };
 
 }  // namespace
 
-void close_copies(std::vector<std::uint64_t> const& needed, Execution& out, Graph const& graph,
-                  Scopes& scopes, Registers const& registers) {
-  Copies(needed, out, graph, scopes, registers).close();
-}
+void close_copies(Execution& out, Graph const& graph, Scopes& scopes) { Copies(out, graph, scopes).close(); }
 
 namespace {
 

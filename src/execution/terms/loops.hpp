@@ -4,7 +4,6 @@
 #include "arithmetic.hpp"
 #include "cases.hpp"
 #include "graph.hpp"
-#include "registers.hpp"
 #include "scopes.hpp"
 
 #include <cstdint>
@@ -12,10 +11,8 @@
 
 namespace swizproof::execution {
 
-/// Closes registers that only ever hold one value, which no iteration changes, as Phi::Kind::same: copies of it, or of all its bits that
-/// matter. `needed`: bits of each register that do.
-void close_copies(std::vector<std::uint64_t> const& needed, Execution& out, Graph const& graph,
-                  Scopes& scopes, Registers const& registers);
+/// Closes registers that only ever hold one value, which no iteration changes, as Phi::Kind::same: copies of it.
+void close_copies(Execution& out, Graph const& graph, Scopes& scopes);
 
 /// Closes a register to which each iteration adds a step as affine or a drift, and one that never changes; leaves another one as it is.
 void close_sum(Phi& phi, Graph& graph, Arithmetic& arithmetic, Cases& cases, Scopes& scopes);

@@ -222,23 +222,13 @@ Lanes Words::chosen_by_lanes(LaneTruths const& t, Lanes const& a, Lanes const& b
 }
 
 /// Two values that differ by one number in all lanes, `apart`, and a condition that all lanes share: the smaller one, and that number where the
-/// condition chooses the other; or the lanes' own part, and what they share of either, if those are numbers of few bits and `apart` is not.
+/// condition chooses the other.
 Lanes Words::chosen_by_all(Node m, Id condition, Lanes const& a, Lanes const& b, Lanes const& apart,
                            unsigned bits) {
   m.width = static_cast<std::uint8_t>(bits), m.a = condition;
-  auto const least = [](Lanes const& v) { return *std::min_element(v.lane.begin(), v.lane.end()); };
-  Lanes own = a, of_a = a, of_b = b;
-  own.terms.clear(), of_a.lane.fill(least(a)), of_b.lane.fill(least(b));
-  for (std::uint64_t& x : own.lane) x -= least(a);
   bool const negative = apart.terms.empty() && apart.lane[0] >> (bits - 1) != 0;
   Id const zero = in_.execution.terms.constant(bits, 0).id,
            more = in_.atoms.node_of(negative ? in_.sums.scaled(apart, ~std::uint64_t{0}, bits) : apart, bits);
-  bool const wraps = least(a) - least(b) != a.lane[0] - b.lane[0];
-  if (in_.facts.of(more).most >> 24 != 0 && !wraps) {
-    m.b = in_.atoms.node_of(of_a, bits), m.c = in_.atoms.node_of(of_b, bits);
-    Id const either = in_.execution.terms.add(m);
-    if (in_.facts.of(either).most >> 24 == 0) return in_.sums.sum(own, in_.atoms.of(either, bits), 1, bits);
-  }
   m.b = negative ? zero : more, m.c = negative ? more : zero;
   return in_.sums.sum(negative ? a : b, in_.atoms.of(in_.execution.terms.add(m), bits), 1, bits);
 }

@@ -21,7 +21,10 @@ MatrixDescriptor fields_of(Scanner& in, std::uint64_t bits, std::optional<Operan
   if (decoded.version_is_wrong)
     refuse(fmt::format("{} (bits {}..{}) is {}, and of tcgen05 it is 1", version_field.name,
                        version_field.first + version_field.bits - 1, version_field.first, version),
-           version == 0 ? "a descriptor of wgmma has 0 there: --for wgmma" : "");
+           version == 0
+               ? fmt::format("a descriptor of wgmma has 0 there (--for wgmma); of tcgen05 this is {:#018x}",
+                             bits | std::uint64_t{1} << version_field.first)
+               : "");
   if (decoded.reserved != 0)
     refuse(fmt::format("reserved bits are set: {:#x} of {:#x} belongs to no field of {}", decoded.reserved,
                        bits, name(reader)),

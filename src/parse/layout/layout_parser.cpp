@@ -295,6 +295,8 @@ std::int64_t LayoutParser::shift() {
 }
 
 std::string formula_hint(Scanner const& in, std::string_view name) {
+  if (std::size_t const arrow = in.text().find("->"); arrow != std::string_view::npos)
+    return "a formula names its variables and the shape: fn(row, col) = row*64 + col (64,64)";
   if (name != "row" && name != "col") return {};
   return "a formula names its variables and the shape: fn(row, col) = " + std::string(in.text()) + " (64,64)";
 }

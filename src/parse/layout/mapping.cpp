@@ -33,6 +33,15 @@ std::vector<std::int64_t> numbers(Scanner& in, std::string_view name) {
   return all;
 }
 
+/// What CuTe prints of a pointer that has no address yet.
+void expect_unset(Scanner& in) {
+  if (in.take("(unset)")) return;
+  in.fail_here("expected '(unset)' of the pointer",
+               in.looking_at("(") ? "with an address, CuTe prints it behind the swizzle: "
+                                    "Sw<3,4,3>_smem_ptr[16b](0x800) o (64,64):(64,1)"
+                                  : "");
+}
+
 /// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
 void take_latex(Scanner& in) {
   if (!in.take("%")) return;
@@ -251,7 +260,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
   std::string flag;
   if (in_.take("smem_ptr")) {
     bits = parts_.pointer_bits();
-    in_.expect("(unset)", "of the pointer");
+    expect_unset(in_);
     if (!in_.take_joint()) in_.fail_here("expected ' o ' and a layout after the pointer");
     flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
   }
@@ -371,7 +380,7 @@ bool MappingParser::take_flag(Chain& chain) {
   if (in_.looking_at("smem_sparse")) in_.fail_here("sparse pointers are not supported");
   if (!in_.take("smem_ptr")) return false;
   unsigned const bits = parts_.pointer_bits();
-  in_.expect("(unset)", "of the pointer");
+  expect_unset(in_);
   flag(in_, chain, bits, from);
   return true;
 }

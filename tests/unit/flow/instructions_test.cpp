@@ -147,6 +147,21 @@ TEST(BulkReductions, AddToGlobalMemory) {
       "missing fence");
 }
 
+TEST(BulkReductions, AreNotAtomicWithAnAtomicOfAThread) {
+  auto const with = [](std::string const& between) {
+    return case_of(
+               "mov.u32 %r6, 1;\nst.shared.u32 [%r3], %r6;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n" +
+               only_first("$R",
+                          "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;\n"
+                          "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n") +
+               between +
+               "setp.lt.u32 %p5, %r1, 32;\n@%p5 bra $T;\nred.global.add.u32 [%rd3+-128], %r6;\n$T:\n")
+        .report();
+  };
+  EXPECT_EQ(with("").verdict, FlowVerdict::unknown);
+  EXPECT_EQ(with("bar.sync 0;\n").verdict, FlowVerdict::proved);
+}
+
 TEST(Clusters, OfOneBlockHaveItsSharedMemory) {
   std::string const mapped = "mapa.shared::cluster.u32 %r4, %r3, 0;\n";
   // one of them is not waited for, and the last one is

@@ -226,6 +226,13 @@ TEST(KernelWitness, AnAnswerDoesNotDependOnLines) {
     EXPECT_EQ(a.worst->bases, first.worst->bases) << lines;
     EXPECT_EQ(a.worst->lanes.address, first.worst->lanes.address) << lines;
   }
+  // A replay that takes its parameter by chance is a launch in eight.
+  std::string const rare =
+      "and.b32 %r7, %r3, 7; setp.eq.u32 %p1, %r7, 3; shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; @%p1 "
+      "ld.shared.u32 %r6, [%r4];";
+  bool const reached = one(rare).reached;
+  for (unsigned lines = 1; lines < 40; ++lines)
+    EXPECT_EQ(one(std::string(lines, '\n') + rare).reached, reached) << lines;
 }
 
 TEST(KernelRuns, AHeaderThatARunPassesOverLeavesItsRegistersOpen) {
