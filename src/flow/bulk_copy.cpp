@@ -22,9 +22,13 @@ struct Box {
   std::vector<std::int64_t> at{};
 };
 
+/// Behind a fence that the ISA asks for and real kernels leave out.
+constexpr std::string_view strict_alone = "; --proxy write does not ask for it";
+
 /// An ordinary access, and then one of the async proxy to the same byte: a proxy fence has to be between them (proxies.hpp).
 void need_proxy_fence(Now const& now, program::Space space, Cell::Access const& first, Toucher const& by,
-                      std::uint64_t address, char const* verb, char const* verb_of_first) {
+                      std::uint64_t address, char const* verb, char const* verb_of_first,
+                      bool of_strict_alone = false) {
   if (!now.block.units.generic(first.doer)) return;
   bool const in_shared = space == program::Space::shared;
   std::uint32_t const when =
@@ -44,8 +48,8 @@ void need_proxy_fence(Now const& now, program::Space space, Cell::Access const& 
        Bytes::touch(by),
        Bytes::touch(first),
        isa::async_proxy,
-       fmt::format("{} by {}, behind PTX line {} and before the barrier that orders it before this", fence,
-                   now.block.units.who(first.doer), at.ptx_line),
+       fmt::format("{} by {}, behind PTX line {} and before the barrier that orders it before this{}", fence,
+                   now.block.units.who(first.doer), at.ptx_line, of_strict_alone ? strict_alone : ""),
        {},
        true});
 }
@@ -109,7 +113,7 @@ void write_async(Now const& now, program::Space space, std::uint64_t address, To
     }
     if (now.block.kernel.launch.proxy == FlowProxy::strict)
       for (Cell::Access const& r : c->readers)
-        need_proxy_fence(now, space, r, by, address, "writes", "has read");
+        need_proxy_fence(now, space, r, by, address, "writes", "has read", true);
   }
   now.block.flags.forget(address, 1);
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
@@ -135,8 +139,8 @@ unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
        from.touch,
        isa::async_proxy,
        fmt::format("fence.mbarrier_init.release.cluster by thread {}, behind PTX line {} and before the "
-                   "barrier",
-                   from.thread, now.block.kernel.line(from.touch.line).ptx_line),
+                   "barrier{}",
+                   from.thread, now.block.kernel.line(from.touch.line).ptx_line, strict_alone),
        {},
        true});
   return unit;

@@ -235,7 +235,7 @@ FlowBlock likely_block(ptx::Function const& kernel) {
   }
   std::uint32_t const most = kernel.maxntid[0];
   bool const plane = reads_special(kernel, "%tid.y");
-  if (most != 0 && kernel.maxntid_dims > 1)
+  if (most != 0 && std::max(kernel.maxntid[1], kernel.maxntid[2]) > 1)
     return {{most, std::max(kernel.maxntid[1], 1U), std::max(kernel.maxntid[2], 1U)}, ".maxntid of the PTX"};
   std::uint32_t const n = most != 0 ? most : plane ? 2 * usual : usual;
   std::string const why = most != 0 ? ".maxntid of the PTX" : "the PTX does not specify it";

@@ -62,11 +62,13 @@ void Bytes::race(FlowFaultKind kind, Cell::Access const& first, Toucher const& b
                  char const* verb, char const* verb_of_first) {
   bool const two = two_warps(first, by);
   if (!faults_.would_keep(kind, two)) return;
-  std::string const same = kind == FlowFaultKind::same_value_race ? " the same value" : "";
+  std::string const same = kind == FlowFaultKind::same_value_race ? " the same value" : "",
+                    who = units_.who(by.doer()), whose = units_.who(first.doer);
   faults_.add({kind,
-               fmt::format("{} {}{} {}, which {} {}: no {} is between them", units_.who(by.doer()), verb,
-                           same.empty() ? "" : same + " to", place_(address), units_.who(first.doer),
-                           verb_of_first, units_.order_of(first.doer)),
+               fmt::format("{} {}{} {}, which {} {}: no {} is between them", who, verb,
+                           same.empty() ? "" : same + " to", place_(address),
+                           who == whose ? "an earlier access of " + whose : whose, verb_of_first,
+                           units_.order_of(first.doer)),
                touch(by),
                touch(first),
                isa::races,

@@ -60,9 +60,9 @@ std::string padded(PaddingFix const& fix, unsigned element_bytes) {
                      element_bytes == 1 ? "" : "s", pitch);
 }
 
-/// `index i + i/32: 1 element of 4 bytes after each 32, counted from 0x400; 124 more bytes of memory`
+/// `index i + i/32: 1 element of 4 bytes after each 32, i = 0 at 0x400; 124 more bytes of memory`
 std::string describe(PaddingFix const& fix, unsigned element_bytes) {
-  return fmt::format("{}, counted from {}; {} more bytes of memory\n", padded(fix, element_bytes),
+  return fmt::format("{}, i = 0 at {}; {} more bytes of memory\n", padded(fix, element_bytes),
                      starts_of(fix), fix.memory);
 }
 
@@ -120,7 +120,7 @@ std::string describe_briefly(Fix const& fix, Style const& style) {
   PaddingFix const& rows = *fix.padding;
   bool const from_0 = rows.has_one_start() && rows.starts.front() == 0;
   return text + fmt::format("  padding {:>6}  {}{}\n", rows.after, padded(rows, fix.element_bytes),
-                            from_0 ? "" : ", counted from " + starts_of(rows));
+                            from_0 ? "" : ", i = 0 at " + starts_of(rows));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "report/fix.hpp"
 #include "report/races.hpp"
 #include "report/report.hpp"
+#include "report/sarif.hpp"
 
 #include <swizproof/hardware/collision.hpp>
 
@@ -61,6 +62,12 @@ std::string source_of(KernelAccess const& a) {
       "{} from {}", own,
       outer.file == a.file ? std::to_string(outer.line) : source_at(outer.file, outer.line, 0, a.sass));
 }
+SourceLine line_in_checkout(KernelAccess const& a) {
+  bool const elsewhere = path_in_checkout(a.file).starts_with('/');
+  return elsewhere && !a.inlined_at.empty() ? a.inlined_at.back() : SourceLine{a.file, a.line};
+}
+SourceLine line_in_checkout(KernelOperand const& o) { return {o.file, o.line}; }
+
 std::string source_of(KernelOperand const& o) { return source_at(o.file, o.line, o.ptx_line, o.sass); }
 
 std::string bits_of(KernelOperand const& o) {

@@ -24,6 +24,11 @@ namespace swizproof {
 /// The same of an operand.
 [[nodiscard]] std::string source_of(KernelOperand const& operand);
 
+/// The line of source that a report of the checkout marks: the access's own, or the kernel's that it was inlined for if its own lies elsewhere,
+/// in a header of the toolkit. Checked by Report.AFindingIsMarkedInTheCheckout.
+[[nodiscard]] SourceLine line_in_checkout(KernelAccess const& access);
+[[nodiscard]] SourceLine line_in_checkout(KernelOperand const& operand);
+
 /// Descriptor without its start, as `0x4000004000010000`; empty if its other bits are not known.
 [[nodiscard]] std::string bits_of(KernelOperand const& operand);
 

@@ -93,11 +93,15 @@ std::string describe(KernelRaces const& races, int indent) {
                        in, races.reason, lines_of(races), in);
   std::string out;
   constexpr std::size_t most = 4;
-  for (std::size_t i = 0; i < std::min(races.races.size(), most); ++i) {
-    out += fmt::format("{}{}\n", in, describe(races.races[i]));
-    if (i == 0) out += fmt::format("{}  {}\n", in, launch_of(races.races[i]));
+  std::vector<std::string> shown;  // unrolled copies of one line say the same
+  for (Race const& r : races.races) {
+    std::string text = describe(r);
+    if (std::find(shown.begin(), shown.end(), text) != shown.end()) continue;
+    shown.push_back(std::move(text));
+    if (shown.size() <= most) out += fmt::format("{}{}\n", in, shown.back());
+    if (shown.size() == 1) out += fmt::format("{}  {}\n", in, launch_of(r));
   }
-  if (races.races.size() > most) out += fmt::format("{}and {} more\n", in, races.races.size() - most);
+  if (shown.size() > most) out += fmt::format("{}and {} more\n", in, shown.size() - most);
   return out;
 }
 

@@ -63,8 +63,7 @@ std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Archit
       KernelAccess const& a = *f.access;
       std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
       text.pop_back();
-      bool const own = a.inlined_at.empty() || sources.file(a.file).read();
-      SourceLine const at = own ? SourceLine{a.file, a.line} : outermost_line(sources, a);
+      SourceLine const at = line_in_checkout(a);
       bool const mapped = !at.file.empty();
       findings.push_back({std::move(text), mapped ? found_at(sources, at.file) : r.file,
                           mapped ? at.line : a.ptx_line, r.name, rule_of(a)});

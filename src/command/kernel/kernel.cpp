@@ -153,7 +153,7 @@ void add_comparison(Comparison const& c, std::string const& since, int exit_code
   document["since"] = comparison_json(c, since);
 }
 
-/// `epi_v2 (40 accesses)`: kernels of which every access is proved, which --brief does not show.
+/// Names of the kernels of which every access is proved.
 std::string proved_kernels(std::vector<Result> const& results) {
   constexpr std::size_t most = 4;
   std::vector<std::string> names;

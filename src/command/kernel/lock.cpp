@@ -17,11 +17,13 @@ namespace swizproof::command::kernel_detail {
 
 namespace {
 
-/// The line of an access as `allow` names it: of its own source, else of the PTX. Without folders, which differ from machine to machine.
+/// The line of an access as `allow` names it: of the kernel's source that it was inlined for, as a header's line is shared by many accesses,
+/// else of the PTX. Without folders, which differ from machine to machine.
 std::string line_of(KernelAccess const& a, std::string const& file) {
-  std::string const& named = a.file.empty() ? file : a.file;
-  return fmt::format("{}:{}", std::filesystem::path(named).filename().string(),
-                     a.file.empty() ? a.ptx_line : a.line);
+  SourceLine const at = !a.inlined_at.empty() ? a.inlined_at.back()
+                        : a.file.empty()      ? SourceLine{file, a.ptx_line}
+                                              : SourceLine{a.file, a.line};
+  return fmt::format("{}:{}", std::filesystem::path(at.file).filename().string(), at.line);
 }
 
 /// A regular expression that finds this text alone. Readable names stay when a file changes; mangled ones of anonymous namespaces do not.
@@ -54,7 +56,7 @@ std::string allowances_of(std::vector<Result> const& results, std::string const&
     lines.push_back(toml_table({{"line", toml_text(at.second)},
                                 {"at_most", std::to_string(wavefronts)},
                                 {"kernel", toml_text(exactly(at.first))}}));
-  return lines.empty() ? "" : fmt::format("[\n  {},\n]", fmt::join(lines, ",\n  "));
+  return lines.empty() ? "[]" : fmt::format("[\n  {},\n]", fmt::join(lines, ",\n  "));
 }
 
 std::vector<std::string> not_covered(std::vector<Result> const& results) {

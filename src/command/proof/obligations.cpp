@@ -404,7 +404,8 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
     finding.message = fmt::format("{}: {}\n{}", o.title(), o.source, text);
     finding.message.pop_back();
     finding.rule = what.verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
-    if (!what.file.empty()) finding.file = what.file, finding.line = what.line;
+    if (SourceLine const at = line_in_checkout(what); !at.file.empty())
+      finding.file = at.file, finding.line = at.line;
     all.push_back(std::move(finding));
   };
   for (FailingAccess const& f : failing_of(o, r))

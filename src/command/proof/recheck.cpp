@@ -102,7 +102,8 @@ std::string answers(RecheckResult const& result) {
     auto const found = result.tally.of_solver.find(solver);
     return found == result.tally.of_solver.end() ? std::size_t{0} : found->second;
   };
-  if (bits == numbers) return fmt::format("{} answers of {}", of(bits), bits);
+  if (bits == numbers || of(bits) == 0) return fmt::format("{} answers of {}", of(numbers), numbers);
+  if (of(numbers) == 0) return fmt::format("{} answers of {}", of(bits), bits);
   return fmt::format("{} answers of {} and {} of {}", of(numbers), numbers, of(bits), bits);
 }
 

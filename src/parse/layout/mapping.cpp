@@ -33,7 +33,7 @@ std::vector<std::int64_t> numbers(Scanner& in, std::string_view name) {
   return all;
 }
 
-/// What CuTe prints of a pointer that has no address yet.
+/// Passes the end of a pointer without an address, as CuTe prints it.
 void expect_unset(Scanner& in) {
   if (in.take("(unset)")) return;
   in.fail_here("expected '(unset)' of the pointer",

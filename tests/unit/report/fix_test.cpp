@@ -25,8 +25,8 @@ TEST(FixText, SaysWhatCuTeAndCSay) {
       "  swizzle        2048 wavefronts  Swizzle<5,2,5> of byte addresses: fn(x) = x ^ ((x >> 5) & 0x7c)\n"
       "                                  Swizzle<5,0,5> of elements of 4 bytes; also on offsets from the "
       "region's start\n"
-      "  padding        2048 wavefronts  4 bytes after each 128, counted from 0x400: rows of 33 elements of "
-      "4 bytes instead of 32; 124 more bytes of memory\n");
+      "  padding        2048 wavefronts  index i + i/32: 1 element of 4 bytes after each 32, i = 0 at 0x400; "
+      "124 more bytes of memory\n");
 }
 
 // A sentence that nothing is better names what was searched.
@@ -73,14 +73,14 @@ TEST(FixText, SaysWhereRowsAreCountedFrom) {
   Fix fix = transposition();
   fix.region = {{0x400, 0x1400}, {0x2410, 0x3410}};
   fix.padding->starts = {0x400, 0x2400};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400: "), std::string::npos) << "one start serves both";
+  EXPECT_NE(describe(fix, plain).find(", i = 0 at 0x400; "), std::string::npos) << "one start serves both";
   fix.padding->starts = {0x400, 0x2410}, fix.padding->moves = {0, 0x20};
   EXPECT_NE(
-      describe(fix, plain).find("counted from 0x400, 0x2410 in each range, which moves by 0x0, 0x20 more: "),
+      describe(fix, plain).find(", i = 0 at 0x400, 0x2410 in each range, which moves by 0x0, 0x20 more; "),
       std::string::npos)
       << describe(fix, plain);
   fix.padding->starts = {0x400, 0x2410, 0x4410, 0x6420}, fix.padding->moves = {0, 0x20, 0x40, 0x60};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410, 0x4410 and 1 more in each range"),
+  EXPECT_NE(describe(fix, plain).find("i = 0 at 0x400, 0x2410, 0x4410 and 1 more in each range"),
             std::string::npos)
       << describe(fix, plain);
   EXPECT_EQ(describe(fix, plain).find("searched"), std::string::npos) << "all paddings were";

@@ -1,4 +1,5 @@
 // Reports for machines: JUnit, and JSON of any bytes.
+#include "report/kernel.hpp"
 #include "report/report.hpp"
 #include "report/sarif.hpp"
 #include "report/xml.hpp"
@@ -135,6 +136,17 @@ TEST(Sarif, PathsAreFromTheRootOfTheCheckout) {
   EXPECT_EQ(path_in_checkout("tiles/a.cu"), "tiles/a.cu") << "no checkout: from here";
   fs::current_path(before);
   fs::remove_all(root);
+}
+
+TEST(Report, AFindingIsMarkedInTheCheckout) {
+  KernelAccess a;
+  a.file = "/usr/local/cuda/include/cuda_fp16.hpp", a.line = 264;
+  EXPECT_EQ(line_in_checkout(a).line, 264U);  // nothing else is known
+  a.inlined_at = {{"/usr/local/cuda/include/cuda_fp16.hpp", 270}, {"gemm.cu", 14}};
+  EXPECT_EQ(line_in_checkout(a).file, "gemm.cu");
+  EXPECT_EQ(line_in_checkout(a).line, 14U);
+  a.file = "src/tile.hpp", a.line = 7;
+  EXPECT_EQ(line_in_checkout(a).file, "src/tile.hpp");
 }
 
 TEST(Sarif, PathsAreUris) {
