@@ -263,6 +263,9 @@ std::string describe_cost(AccessVerdict const& v, Style const& style, bool is_be
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,
                         cost.coverage->of, v.narrowed ? "" : "; add 'for i in 0..N' to cover more positions");
+  if (cost.lost)
+    text += fmt::format("         lanes {} and {} store to one byte: one value is lost\n", cost.lost->first,
+                        cost.lost->second);
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;
@@ -329,6 +332,7 @@ void add(Json& out, AccessVerdict const& v, WorstCost const& cost) {
   out["total"] = cost.total ? Json(*cost.total) : Json();
   out["coverage"] =
       cost.coverage ? Json{{"reached", cost.coverage->reached}, {"of", cost.coverage->of}} : Json();
+  out["lost_store"] = cost.lost ? Json{cost.lost->first, cost.lost->second} : Json();
   out["counterexample"] = cost.wavefronts > v.allowed ? counterexample(cost) : Json();
 }
 
