@@ -575,7 +575,8 @@ Outcome AccessVerdict::outcome() const {
   if (auto const* misfit = std::get_if<Misfit>(&found))
     return refuted("lane " + std::to_string(misfit->lane) + " " + misfit->why, misfit->origin);
   if (auto const* lost = std::get_if<LostStore>(&found))
-    return Refuted{"it stores to elements that share a place: one of them is lost", lost->values, true};
+    return Refuted{"elements of this view share a place, and a store through it can lose one", lost->values,
+                   true};
   if (cost()->wavefronts <= allowed) return Proved{};
   return refuted(access, cost()->origin);
 }

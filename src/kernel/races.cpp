@@ -395,7 +395,8 @@ class RaceSearch {
       return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
     out_.verdict = RaceVerdict::proved;
-    out_.assumed = {"each access stays in its array", "arrays lie where H18 has them"};
+    out_.assumed = {"each access stays in its array",
+                    "arrays lie where devices were measured to place them (H18)"};
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }

@@ -258,8 +258,10 @@ std::string describe_cost(AccessVerdict const& v, Style const& style, bool is_be
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (!is_best && v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style) +
-          footprint_line(v, 9);
+  bool const idle = std::find(cost.degree.begin(), cost.degree.end(), 0U) != cost.degree.end();
+  text += fmt::format("; degree {}{}\n", fmt::join(cost.degree, " "),
+                      idle ? " (a phase without lanes takes 1)" : "") +
+          domain_line(v, style) + footprint_line(v, 9);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,
                         cost.coverage->of, v.narrowed ? "" : "; add 'for i in 0..N' to cover more positions");
