@@ -33,7 +33,7 @@ std::string const out = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r11], {%f1};\n"
 
 TEST(Tcgen05, MovesThroughItsLanes) {
   EXPECT_EQ(with_columns(load + out + stored + back + loaded + store).answer(), "proved");
-  // Of shape .16x64b: thread t has lane t/4 + 8 (t % 2), column t/2 % 2. Back by .32x32b: lane l, column 0 has thread 4 (l % 8) + l/8.
+  // By .16x64b thread t has lane t/4 + 8 (t % 2), column t/2 % 2. Back by .32x32b: lane l, column 0 has thread 4 (l % 8) + l/8.
   std::string const half =
       "tcgen05.st.sync.aligned.16x64b.x1.b32 [%r11], {%f1};\nadd.u32 %r12, %r11, 0x100000;\n"
       "tcgen05.st.sync.aligned.16x64b.x1.b32 [%r12], {%f1};\n";
