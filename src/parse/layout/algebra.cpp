@@ -269,10 +269,11 @@ Value recast_units(Arguments const& in) {
 
 /// Says at which index left_inverse(L)(L(i)) is not i, since L is not one-to-one; of layouts up to 2^16 elements.
 void note_lost_index(Arguments const& in, Layout const& l) {
-  constexpr std::int64_t most = 1 << 16;
-  if (l.stride.has_basis() || defect(l) != Defect::none || l.size() > most) return;
-  std::map<std::int64_t, std::int64_t> first;
-  for (std::int64_t i = 0; i < l.size(); ++i)
+  constexpr std::uint64_t most = 1 << 16;
+  if (l.stride.has_basis() || defect(l) != Defect::none || static_cast<std::uint64_t>(l.size()) > most)
+    return;
+  std::map<std::int64_t, std::uint64_t> first;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
     if (auto const [at, fresh] = first.try_emplace(static_cast<std::int64_t>(l(i).elements), i); !fresh)
       return in.note(
           fmt::format("{} is not one-to-one: at {} and {} it is {}, so that no inverse gives both back",
@@ -537,8 +538,9 @@ constexpr Function functions[] = {
     {"group", 1, 1, group_from, 2, 2},
     {"left_inverse", 1, 1,
      [](Arguments const& in) {
-       if (Layout const* const l = plain_layout(in.map(0)); l != nullptr) note_lost_index(in, *l);
-       return result(left_inverse(in.map(0)));
+       Mapping const map = in.map(0);
+       if (Layout const* const l = plain_layout(map); l != nullptr) note_lost_index(in, *l);
+       return result(left_inverse(map));
      }},
     {"local_partition", 3, 4, local_partition},
     {"local_tile", 3, 4, local_tile},
