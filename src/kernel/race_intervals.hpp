@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace swizproof::kernel_detail {
@@ -44,8 +45,10 @@ enum class Turn : std::uint8_t {
 /// An access in an interval.
 struct Visit {
   std::uint32_t access = 0;
-  std::vector<Turn> turns{};  ///< of the loops around it, the innermost first
-  auto operator<=>(Visit const&) const = default;
+  std::vector<Turn> turns{};                               ///< of the loops around it, the innermost first
+  friend bool operator<(Visit const& a, Visit const& b) {  // emscripten's lists have no <=>
+    return std::tie(a.access, a.turns) < std::tie(b.access, b.turns);
+  }
 };
 
 /// For the entry and each barrier: the accesses that follow before the next barrier. `closed`: blocks in which every barrier lies, by loop.
