@@ -109,7 +109,9 @@ namespace {
 struct BlockPart {
   std::uint32_t block = 0, number = 0;
   std::vector<Turn> turns{};
-  auto operator<=>(BlockPart const&) const = default;
+  friend bool operator<(BlockPart const& a, BlockPart const& b) {
+    return std::tie(a.block, a.number, a.turns) < std::tie(b.block, b.number, b.turns);
+  }
 };
 
 constexpr std::uint8_t most_turns_of_interval = 1, most_turns_of_copy = 8;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,8 +61,10 @@ struct Turn {
 /// An access in an interval.
 struct Visit {
   std::uint32_t access = 0;
-  std::vector<Turn> turns{};  ///< of the loops around it, the innermost first
-  auto operator<=>(Visit const&) const = default;
+  std::vector<Turn> turns{};                               ///< of the loops around it, the innermost first
+  friend bool operator<(Visit const& a, Visit const& b) {  // emscripten's lists have no <=>
+    return std::tie(a.access, a.turns) < std::tie(b.access, b.turns);
+  }
 };
 
 /// Accesses between a barrier, or the entry, and the next barrier.

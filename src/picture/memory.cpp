@@ -1,10 +1,6 @@
 // Pictures of shared memory itself: accesses by raw address, as a trace has them.
 #include "picture/picture.hpp"
 
-#include "picture/page_with.hpp"
-
-#include "page.hpp"
-
 #include <algorithm>
 
 namespace swizproof {
@@ -49,7 +45,5 @@ Picture make_picture(Architecture const& arch, std::string access, Instruction i
   picture.sides[0].name = "as executed";
   return picture;
 }
-
-std::string trace_page(nlohmann::ordered_json const& report) { return page_with(trace_page_text, report); }
 
 }  // namespace swizproof

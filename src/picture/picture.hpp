@@ -244,8 +244,8 @@ struct Window {
                                Architecture const& arch);
 
 /// A page for browsers of the document of `explain --json`, with the figure of a line's worst execution, by svg(), as its member
-/// "picture", and the basis of the bank model as "arch_text".
-[[nodiscard]] std::string trace_page(nlohmann::ordered_json const& report);
+/// "picture", and the basis of the bank model as "arch_text". Checked by tests/web/page.
+[[nodiscard]] std::string trace_page(nlohmann::ordered_json report);
 
 /// The same data for machines.
 [[nodiscard]] nlohmann::ordered_json to_json(Picture const& picture);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
@@ -68,8 +69,25 @@ std::optional<WarpAccess<std::uint32_t>> after(Fix const& fix, Architecture cons
   return access;
 }
 
+/// True if the page shows the lanes of an execution that conflict.
+bool has_lanes(KernelAccess const& a) {
+  return a.wavefronts && a.instruction && a.worst && !a.atomic && a.verdict != KernelVerdict::proved;
+}
+
+/// Accesses with a picture, the most expensive ones.
+std::set<KernelAccess const*> pictured(std::vector<Result> const& results) {
+  std::vector<std::pair<std::uint64_t, KernelAccess const*>> all;
+  for (Result const& r : results)
+    for (KernelAccess const& a : r.report.accesses)
+      if (has_lanes(a) && *a.wavefronts > a.ideal) all.emplace_back(excess_over(a.ideal, *a.wavefronts), &a);
+  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
+  std::set<KernelAccess const*> chosen;
+  for (std::size_t i = 0; i < std::min(all.size(), most_pictures); ++i) chosen.insert(all[i].second);
+  return chosen;
+}
+
 /// One instruction as a line of the page of `explain`. `fix`: what the kernel's accesses can take.
-Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, std::size_t& pictures,
+Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, bool has_picture,
                Fix const* fix) {
   SourceLine const at = outermost_line(sources, a);
   std::string const where = a.inlined_at.empty() ? "" : fmt::format(" ({})", source_of(a));
@@ -89,9 +107,9 @@ Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources
                    {"ideal", a.ideal},
                    {"degree", Json::array()},
                    {"conflicts", Json::array()}};
-  if (!a.worst || a.atomic || a.verdict == KernelVerdict::proved) return line;
+  if (!has_lanes(a)) return line;
   line["worst"] = to_json(worst_of(arch, *a.instruction, a.worst->lanes), a.worst->lanes);
-  if (line["excess"] == 0 || pictures++ >= most_pictures) return line;
+  if (!has_picture) return line;
   line["picture"] = figure_of(arch, a.op, *a.instruction, a.worst->lanes);
   if (auto const lanes = fix == nullptr ? std::nullopt : after(*fix, arch, *a.instruction, a.worst->lanes)) {
     line["after"] = figure_of(arch, a.op, *a.instruction, *lanes);
@@ -118,14 +136,14 @@ std::string page_of(std::vector<std::string> const& files, std::vector<Result> c
               {"failures", Json::array()},
               {"kernels", Json::array()}};
   add_numbers(report, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
-  std::size_t pictures = 0;
+  std::set<KernelAccess const*> const pictures = pictured(results);
   for (Result const& r : results) {
     Json kernel{{"kernel", short_name(r.name)}, {"block", r.report.block}, {"refused", r.report.refused},
                 {"unseen", Json::array()},      {"lines", Json::array()},  {"fixes", Json::array()}};
     add_numbers(kernel, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
     std::vector<std::pair<std::string, unsigned>> lines;
     for (KernelAccess const& a : r.report.accesses) {
-      kernel["lines"].push_back(page_line(a, arch, sources, pictures, whole_fix(r.report)));
+      kernel["lines"].push_back(page_line(a, arch, sources, pictures.contains(&a), whole_fix(r.report)));
       add_numbers(kernel, numbers_of(a));
       if (SourceLine const at = outermost_line(sources, a); a.wavefronts && a.instruction)
         lines.emplace_back(at.file, at.line);

@@ -7,9 +7,12 @@
   try {
     report.sums = Object.fromEntries(['executed', 'wavefronts', 'ideal', 'excess'].map(
       key => [key, document.getElementById('all-' + key).textContent]));
-    for (const row of document.querySelectorAll('#kernels tbody tr')) report.kernels.push({cells: cells(row), bar: bar(row)});
     report.first = document.querySelectorAll('tr[data-open]').length;
-    document.querySelectorAll('#each section').forEach((section, kernel) => {
+    dispatchEvent(new Event('beforeprint'));  // draws what is not yet in view
+    for (const row of document.querySelectorAll('#kernels tbody tr'))
+      report.kernels[Number(row.querySelector('a').hash.slice(8))] = {cells: cells(row), bar: bar(row)};
+    report.kernels.forEach((_, kernel) => {  // in the order of the program
+      const section = document.getElementById(`kernel-${kernel}`);
       for (const row of section.querySelectorAll('table.costs:not(.code) > tbody > tr:not(.detail)'))
         report.lines.push({kernel, cells: cells(row), bar: bar(row), opens: row.querySelector('button') !== null, like: row.matches('.like')});
       for (const listing of section.querySelectorAll('.listing')) {
@@ -31,7 +34,7 @@
       report.notes = (report.notes || '') + [...section.querySelectorAll('.notes')].map(p => p.textContent).join('\n');
     });
     report.dropped = document.getElementById('dropped').textContent;
-    for (const row of document.querySelectorAll('tr.bad-line')) {
+    for (const row of [...document.querySelectorAll('tr.bad-line')].sort((a, b) => parseInt(a.dataset.at) - parseInt(b.dataset.at))) {
       if (!row.hasAttribute('data-open')) row.querySelector('button').click();
       const detail = row.nextElementSibling, svg = detail.querySelector('svg');
       report.opened.push({
