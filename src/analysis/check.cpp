@@ -10,11 +10,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <numeric>
 
 namespace swizproof {
 
 namespace {
+
+bool stores(Instruction const& i) {
+  return i.operation != Operation::ld_shared && i.operation != Operation::ldmatrix;
+}
 
 constexpr unsigned most_free_bits = 12;  ///< most bits that the linear engine enumerates
 constexpr std::uint64_t most_counted = std::uint64_t{1} << 48;  ///< cases whose wavefronts are summed
@@ -489,7 +494,18 @@ class Checker {
     out.total = worst.total;
     out.differs = worst.least && *worst.least < worst.wavefronts;
     if (!placement_.is_everywhere()) out.coverage = coverage();
+    if (stores(instruction_)) out.lost = two_of_one_address(warp);
     return out;
+  }
+  /// Accesses are aligned to their bytes: two that overlap have one address.
+  [[nodiscard]] std::optional<std::pair<unsigned, unsigned>> two_of_one_address(
+      WarpAccess<W> const& warp) const {
+    std::map<W, unsigned> first;
+    for (unsigned l = 0; l < instruction_.lanes(); ++l)
+      if (warp.active[l])
+        if (auto const [at, fresh] = first.try_emplace(warp.address[l], l); !fresh)
+          return std::pair{at->second, l};
+    return std::nullopt;
   }
   /// `relative`: the lane's address, relative to the base.
   [[nodiscard]] ElementAtFault element_at(LanePlace<W> const& place, std::int64_t relative) const {
@@ -559,7 +575,8 @@ Outcome AccessVerdict::outcome() const {
   if (auto const* misfit = std::get_if<Misfit>(&found))
     return refuted("lane " + std::to_string(misfit->lane) + " " + misfit->why, misfit->origin);
   if (auto const* lost = std::get_if<LostStore>(&found))
-    return Refuted{"it stores to elements that share a place: one of them is lost", lost->values, true};
+    return Refuted{"elements of this view share a place, and a store through it can lose one", lost->values,
+                   true};
   if (cost()->wavefronts <= allowed) return Proved{};
   return refuted(access, cost()->origin);
 }
@@ -589,10 +606,6 @@ std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placeme
 }
 
 namespace {
-
-bool stores(Instruction const& i) {
-  return i.operation != Operation::ld_shared && i.operation != Operation::ldmatrix;
-}
 
 /// The shape with one index along every stride of 0.
 IntTuple once(IntTuple shape, IntTuple const& stride) {

@@ -384,8 +384,12 @@ std::string words(Bases const& bases) {
 
 FixedFields fields_of(MatrixDescriptor const& descriptor) {
   std::int64_t const start = descriptor.start;
-  return {descriptor.mode, descriptor.leading_byte_offset, descriptor.stride_byte_offset,
-          descriptor.base_offset, descriptor.start >= most_shared_bytes ? start - (1 << 18) : start};
+  return {descriptor.mode,
+          descriptor.leading_byte_offset,
+          descriptor.stride_byte_offset,
+          descriptor.base_offset,
+          descriptor.start >= most_shared_bytes ? start - (1 << 18) : start,
+          true};
 }
 
 std::optional<OperandReader> reader_on(Architecture const* arch, std::optional<OperandReader> named) {
@@ -470,7 +474,8 @@ DescriptorAnswer find_descriptors(Map const& map, DescriptorQuestion const& ques
 DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question, Limits const& limits) {
   DescriptorAnswer plain = find_descriptors(map, question, limits);
   std::int64_t const start = question.fixed.start.value_or(0);
-  if (start <= 0 || !std::holds_alternative<Refuted>(plain.outcome)) return plain;
+  if (!question.fixed.of_a_number || start <= 0 || !std::holds_alternative<Refuted>(plain.outcome))
+    return plain;
   // A number that a kernel has computed holds the address of its tile.
   DescriptorQuestion free = question;
   free.fixed.start = 0;

@@ -47,7 +47,15 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::active_mask:
     case Handler::arrive_async:
     case Handler::wgmma_wait:
+    case Handler::tensor_commit:
       return 1;
+    case Handler::tensor_allocate:
+      return d.has("relinquish_alloc_permit") ? 0 : 2;
+    case Handler::tensor_load:
+    case Handler::tensor_store:
+      return d.has("16x32bx2") ? 3 : 2;
+    case Handler::tensor_mma:
+      return 5;
     case Handler::barrier:
       return d.has("red") ? 3 : 0;
     case Handler::wait:
@@ -142,6 +150,8 @@ void BlockRun::run_warps(WarpOrder const& order) {
 /// The end of the block.
 void BlockRun::end() {
   if (!state_.faults.not_well_synchronised()) state_.barriers.end(), state_.mbarriers.end();
+  state_.tensor.end();
+  assume_tensor(state_);
   for (unsigned t = 0; t < state_.kernel.threads && state_.kernel.stores_bulk; ++t) {
     unsigned const reads = state_.units.store_reads(t);
     if (state_.clocks.now(reads) > 1 && !state_.clocks.ordered(reads, state_.clocks.now(reads) - 1, t))
@@ -318,6 +328,7 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   Now const now{state_, warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
   if (state_.kernel.asynchronous) check_registers(now);
+  if (!warp.loading.empty()) check_loading(now);
   return dispatch(now);
 }
 
@@ -416,6 +427,19 @@ bool BlockRun::dispatch_async(Now const& now) {
     case Handler::wgmma_commit:
     case Handler::wgmma_wait:
       return wgmma_groups(now), true;
+    case Handler::tensor_allocate:
+      return tensor_allocate(now);
+    case Handler::tensor_load:
+    case Handler::tensor_store:
+      return tensor_move(now), true;
+    case Handler::tensor_wait:
+      return tensor_wait(now), true;
+    case Handler::tensor_fence:
+      return tensor_fence(now), true;
+    case Handler::tensor_mma:
+      return tensor_mma(now), true;
+    case Handler::tensor_commit:
+      return tensor_commit(now), true;
     default:
       now.refuse_opcode();
   }

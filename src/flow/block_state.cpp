@@ -13,7 +13,7 @@ BlockState::BlockState(FlowKernel const& of, std::array<std::uint32_t, 3> block_
       number(block_number),
       names(all_names),
       units{kernel.threads},
-      clocks(units.count(kernel.asynchronous, kernel.stores_bulk, kernel.arrives_async)),
+      clocks(units.count(kernel.asynchronous, kernel.stores_bulk, kernel.arrives_async, kernel.tensor)),
       groups(kernel.threads),
       fences(kernel.threads),
       global_fences(kernel.threads),
@@ -25,6 +25,7 @@ BlockState::BlockState(FlowKernel const& of, std::array<std::uint32_t, 3> block_
       cluster(kernel.threads),
       mbarriers(faults),
       flags(kernel.threads),
+      tensor(kernel.threads, clocks, faults, units),
       bulk_groups(kernel.threads),
       registers(static_cast<std::uint32_t>(kernel.function.registers.size())) {
   for (unsigned t = 0; t < kernel.threads; ++t)

@@ -9,6 +9,7 @@
 #include "paths.hpp"
 #include "proxies.hpp"
 #include "races.hpp"
+#include "tensor_memory.hpp"
 #include "words.hpp"
 
 #include <array>
@@ -56,6 +57,8 @@ struct Warp {
   std::map<std::uint32_t, InFlight> in_flight{};
   std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
   bool fenced = false;
+  std::map<std::uint32_t, std::uint32_t>
+      loading{};  ///< registers of tcgen05.ld before its wait, and the instruction
 
   [[nodiscard]] unsigned thread(unsigned lane) const { return number * 32 + lane; }
 };
@@ -83,6 +86,7 @@ struct BlockState {
   Mbarriers mbarriers;
   Flags flags;
   AtomicKinds atomic_kinds{};
+  TensorMemory tensor;
   /// Clock of stores at each commit, thread by thread.
   std::vector<std::vector<std::uint32_t>> bulk_groups;
   std::set<std::string> left_out{}, assumed{};

@@ -22,7 +22,7 @@ struct Box {
   std::vector<std::int64_t> at{};
 };
 
-/// Behind a fence that the ISA asks for and real kernels leave out.
+/// End of the advice where real kernels leave the fence out.
 constexpr std::string_view strict_alone = "; --proxy write does not ask for it";
 
 /// An ordinary access, and then one of the async proxy to the same byte: a proxy fence has to be between them (proxies.hpp).

@@ -70,6 +70,22 @@ void wgmma_groups(Now const& now);
 /// next wgmma.
 void check_registers(Now const& now);
 
+// tcgen05.cpp: Tensor Memory and its registers, and what orders them
+/// False if the warp waits for columns.
+bool tensor_allocate(Now const& now);
+void tensor_move(Now const& now);
+/// Bytes of a cell of Tensor Memory; nullptr: one that nothing has written.
+[[nodiscard]] Word tensor_word(Now const& now, TensorCell const* cell);
+void tensor_wait(Now const& now);
+void tensor_fence(Now const& now);
+void tensor_commit(Now const& now);
+void assume_tensor(BlockState& block);
+/// Before each instruction: a register that tcgen05.ld has still to write may be read, and not written.
+void check_loading(Now const& now);
+
+// tcgen05_mma.cpp
+void tensor_mma(Now const& now);
+
 // warp_values.cpp
 void real(Now const& now);
 void compare(Now const& now);

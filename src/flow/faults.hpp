@@ -77,7 +77,14 @@ inline constexpr std::string_view
     read_only = "PTX ISA, ld.global.nc: read-only for the duration of the kernel",
     bounds = "PTX ISA, Addresses as Operands",
     alignment = "PTX ISA, Addresses as Operands: natural alignment", trap = "PTX ISA, trap",
-    wgmma = "PTX ISA, wgmma.fence", bulk_store = "PTX ISA, st.bulk",
+    tensor_columns = "PTX ISA 9.1, 9.7.16.7.1: tcgen05.alloc, tcgen05.dealloc",
+    tensor_lanes = "PTX ISA 9.1, 9.7.16.8.1: access restrictions of tcgen05.ld and tcgen05.st",
+    tensor_order = "PTX ISA 9.1, 9.7.16.6.4: canonical synchronization patterns of tcgen05",
+    tensor_pipeline = "PTX ISA 9.1, 9.7.16.6.2: pipelined tcgen05 instructions",
+    tensor_registers = "PTX ISA 9.1, 9.7.16.6.4.5: register dependencies of tcgen05.ld",
+    tensor_mma = "PTX ISA 9.1, 9.7.16.10.9.1: tcgen05.mma",
+    tensor_instruction = "PTX ISA 9.1, 9.7.16.4.2: instruction descriptor", wgmma = "PTX ISA, wgmma.fence",
+    bulk_store = "PTX ISA, st.bulk",
     copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";
 }  // namespace isa
 

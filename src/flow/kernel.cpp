@@ -101,9 +101,11 @@ Handler bulk_handler(program::Opcode const& d) {
   return Handler::refused;
 }
 
+bool is_of_tensor_memory(Handler h) { return h >= Handler::tensor_allocate && h <= Handler::tensor_commit; }
+
 /// Instructions that use the clocks behind those of the threads.
 bool is_asynchronous(Handler h) {
-  return h == Handler::wgmma || h == Handler::store_async ||
+  return h == Handler::wgmma || h == Handler::store_async || is_of_tensor_memory(h) ||
          (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 
@@ -112,6 +114,47 @@ Handler wgmma_handler(program::Opcode const& d) {
   if (d.has("commit_group")) return Handler::wgmma_commit;
   if (d.has("wait_group")) return Handler::wgmma_wait;
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
+}
+
+/// Instructions of tcgen05 for one block, by their second word. Their other forms have other words: pairs of blocks, multicast, block scales,
+/// sparse matrices, .ws, packed loads, reductions, and A from a collector.
+Handler tensor_handler(program::Opcode const& d) {
+  constexpr std::pair<std::string_view, Handler> handlers[] = {
+      {"alloc", Handler::tensor_allocate},
+      {"dealloc", Handler::tensor_allocate},
+      {"relinquish_alloc_permit", Handler::tensor_allocate},
+      {"ld", Handler::tensor_load},
+      {"st", Handler::tensor_store},
+      {"wait::ld", Handler::tensor_wait},
+      {"wait::st", Handler::tensor_wait},
+      {"fence::before_thread_sync", Handler::tensor_fence},
+      {"fence::after_thread_sync", Handler::tensor_fence},
+      {"mma", Handler::tensor_mma},
+      {"commit", Handler::tensor_commit}};
+  constexpr std::string_view known[] = {"sync",
+                                        "aligned",
+                                        "shared::cta",
+                                        "shared::cluster",
+                                        "b32",
+                                        "b64",
+                                        "cta_group::1",
+                                        "kind::f16",
+                                        "kind::tf32",
+                                        "kind::f8f6f4",
+                                        "kind::i8",
+                                        "collector::a::fill",
+                                        "collector::a::discard",
+                                        "mbarrier::arrive::one"};
+  if (d.parts.size() < 2) return Handler::refused;
+  auto const* const at = std::find_if(std::begin(handlers), std::end(handlers),
+                                      [&](auto const& one) { return one.first == d.parts[1]; });
+  if (at == std::end(handlers)) return Handler::refused;
+  bool const moves = at->second == Handler::tensor_load || at->second == Handler::tensor_store;
+  for (std::size_t i = 2; i < d.parts.size(); ++i)
+    if (!one_of(d.parts[i], known) &&
+        !(moves && (d.parts[i][0] == 'x' || d.parts[i][0] == '1' || d.parts[i][0] == '3')))
+      return Handler::refused;
+  return at->second;
 }
 
 Handler handler_of(program::Opcode const& d) {
@@ -139,6 +182,7 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "cvt") return Handler::convert;
   if (op == "mbarrier") return Handler::mbarrier;
   if (op == "wgmma") return wgmma_handler(d);
+  if (op == "tcgen05") return tensor_handler(d);
   if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
   if (op == "fence" && d.has("mbarrier_init")) return Handler::mbarrier_fence;
   if (op == "fence" || op == "membar") return Handler::memory_fence;
@@ -179,6 +223,7 @@ void FlowKernel::decode() {
     stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
                   d.handler == Handler::bulk_groups || d.handler == Handler::bulk_reduce;
     arrives_async = arrives_async || d.handler == Handler::arrive_async;
+    tensor = tensor || is_of_tensor_memory(d.handler);
     clustered = clustered || d.handler == Handler::cluster_barrier;
   }
   ranges.assign(program.blocks.size(), {0, 0});

@@ -58,6 +58,13 @@ enum class Handler : std::uint8_t {
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,
+  tensor_allocate,  ///< tcgen05.alloc, .dealloc, .relinquish_alloc_permit
+  tensor_load,      ///< tcgen05.ld
+  tensor_store,     ///< tcgen05.st
+  tensor_wait,      ///< tcgen05.wait::ld, ::st
+  tensor_fence,     ///< tcgen05.fence::before_thread_sync, ::after_thread_sync
+  tensor_mma,       ///< tcgen05.mma
+  tensor_commit,    ///< tcgen05.commit
   refused
 };
 
@@ -116,6 +123,7 @@ struct FlowKernel {
   bool asynchronous = false;   ///< it has wgmma or bulk copies
   bool stores_bulk = false;    ///< it has bulk copies from shared memory
   bool arrives_async = false;  ///< it has cp.async.mbarrier.arrive
+  bool tensor = false;         ///< it has tcgen05 and Tensor Memory
   bool clustered = false;      ///< it has barriers of clusters: these may order its blocks
 
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }

@@ -36,6 +36,8 @@ bool orders_threads(Decoded const& d) {
     case Handler::wait:
     case Handler::wgmma_fence:
     case Handler::wgmma_wait:
+    case Handler::tensor_wait:
+    case Handler::tensor_fence:
       return true;
     case Handler::mbarrier:
       return d.has("test_wait") || d.has("try_wait") || d.has("inval");

@@ -14,6 +14,10 @@ bool is_of_whole_warp(Handler handler) {
     case Handler::mma:
     case Handler::shuffle:
     case Handler::vote:
+    case Handler::tensor_allocate:
+    case Handler::tensor_load:
+    case Handler::tensor_store:
+    case Handler::tensor_wait:
       return true;
     default:
       return false;

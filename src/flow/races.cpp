@@ -109,10 +109,9 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
   if (ordered(w, by)) return;
   if (w.atomic != 0 && w.atomic == by.atomic) return;
   if (w.strong && by.strong)
-    return faults_.doubt(
-        fmt::format("{} {} {}, and the order decides if it is before or behind what {} writes",
-                    units_.who(by.doer()), verb, place_(address), units_.who(w.doer)),
-        by.line);
+    return faults_.doubt(fmt::format("{} {} {} before or after a write of {}, depending on the order",
+                                     units_.who(by.doer()), verb, place_(address), units_.who(w.doer)),
+                         by.line);
   bool const one_instruction = w.line == by.line && w.execution == by.execution && !two_warps(w, by);
   if (same && one_instruction && units_.generic(w.doer)) return;
   if (same && same_values_) return;
@@ -123,7 +122,7 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
 void Bytes::check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by) {
   if (ordered(r, by)) return;
   if (r.strong && by.strong)
-    return faults_.doubt(fmt::format("{} writes {}, and the order decides if {} reads it before or behind",
+    return faults_.doubt(fmt::format("{} writes {} before or after {} reads it, depending on the order",
                                      units_.who(by.doer()), place_(address), units_.who(r.doer)),
                          r.line);
   race(FlowFaultKind::race, r, by, address, "writes", units_.generic(r.doer) ? "has read" : "reads");
@@ -166,8 +165,8 @@ Cell const* Bytes::update(std::uint64_t address, Toucher const& by) {
 void Bytes::uninitialised(std::uint64_t address, Toucher const& by) {
   if (faults_.would_keep(FlowFaultKind::uninitialised, false))
     faults_.add({FlowFaultKind::uninitialised,
-                 fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier "
-                             "behind it",
+                 fmt::format("{} reads {}, which no thread has written: a write, or a barrier after it, is "
+                             "missing",
                              units_.who(by.doer()), place_(address)),
                  touch(by),
                  {},

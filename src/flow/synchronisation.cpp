@@ -217,7 +217,7 @@ bool wait_phase(Now const& now) {
                                     now.block.clocks))
       return --now.warp.counts[now.index], false;
   if (now.block.retrying.insert(now.index).second && !retries(now))
-    now.block.left_out.insert(fmt::format("what follows a wait at an mbarrier that fails, in PTX line {}",
+    now.block.left_out.insert(fmt::format("the code after a failed wait at an mbarrier, PTX line {}",
                                           now.block.kernel.function.body[now.index].line));
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;

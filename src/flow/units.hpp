@@ -11,7 +11,8 @@ namespace swizproof::flow_detail {
 inline constexpr unsigned most_mbarriers = 64;
 
 /// Clocks in their order: threads; bulk copies, one clock for each mbarrier; wgmma, one for each warp; bulk stores, two for each thread: what
-/// they read, and what they write; arrivals of cp.async at mbarriers, one for each thread.
+/// they read, and what they write; arrivals of cp.async at mbarriers, one for each thread; tcgen05.mma, one for each thread; tcgen05.ld and
+/// tcgen05.st, one for each warp.
 struct Units {
   unsigned threads = 0;
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
@@ -20,9 +21,13 @@ struct Units {
   [[nodiscard]] unsigned store_reads(unsigned thread) const { return wgmma(warps()) + thread; }
   [[nodiscard]] unsigned store_writes(unsigned thread) const { return store_reads(threads) + thread; }
   [[nodiscard]] unsigned copies(unsigned thread) const { return store_writes(threads) + thread; }
+  [[nodiscard]] unsigned tensor_mma(unsigned thread) const { return copies(threads) + thread; }
+  [[nodiscard]] unsigned tensor_loads(unsigned warp) const { return tensor_mma(threads) + warp; }
+  [[nodiscard]] unsigned tensor_stores(unsigned warp) const { return tensor_loads(warps()) + warp; }
   /// Clocks of a kernel with these kinds of units.
-  [[nodiscard]] unsigned count(bool asynchronous, bool stores, bool arrives) const {
-    return arrives        ? copies(threads)
+  [[nodiscard]] unsigned count(bool asynchronous, bool stores, bool arrives, bool tensor) const {
+    return tensor         ? tensor_stores(warps())
+           : arrives      ? copies(threads)
            : stores       ? store_writes(threads)
            : asynchronous ? store_reads(0)
                           : threads;
@@ -34,12 +39,17 @@ struct Units {
     if (doer < threads) return fmt::format("thread {}", doer);
     if (doer < wgmma(0)) return "the TMA";
     if (doer < store_reads(0)) return fmt::format("wgmma of warp {}", doer - wgmma(0));
+    if (doer >= tensor_stores(0)) return fmt::format("tcgen05.st of warp {}", doer - tensor_stores(0));
+    if (doer >= tensor_loads(0)) return fmt::format("tcgen05.ld of warp {}", doer - tensor_loads(0));
+    if (doer >= tensor_mma(0)) return fmt::format("tcgen05.mma of thread {}", doer - tensor_mma(0));
     if (doer >= copies(0)) return fmt::format("cp.async of thread {}", doer - copies(0));
     return fmt::format("the bulk store of thread {}", (doer - store_reads(0)) % threads);
   }
   /// `barrier`, or the wait that orders the accesses of a unit before others.
   [[nodiscard]] char const* order_of(unsigned doer) const {
-    return doer < store_reads(0) ? "barrier" : "wait for its bulk group";
+    return doer < store_reads(0)   ? "barrier"
+           : doer >= tensor_mma(0) ? "tcgen05.commit and wait at its mbarrier"
+                                   : "wait for its bulk group";
   }
 };
 

@@ -40,8 +40,19 @@ BarrierForm form_of(ptx::Instruction const& i, std::uint64_t threads) {
 /// Instructions that order accesses in another way than barriers of the whole block do.
 bool is_other_order(ptx::Opcode const& op) {
   return op.name == "mbarrier" || (op.name == "barrier" && op.has("cluster")) ||
-         (op.name == "cp" && (op.has("wait_group") || op.has("wait_all"))) || op.has("acquire") ||
+         (op.name == "cp" && op.has("bulk") && op.has("wait_group")) || op.has("acquire") ||
          op.has("release") || op.has("acq_rel");
+}
+
+/// Adds a commit of cp.async, or a wait, that is executed for certain.
+void add_copy_order(ptx::Instruction const& i, BarrierAt const& at, Barriers& out) {
+  ptx::Opcode const& op = i.opcode;
+  if (op.name != "cp" || op.has("bulk") || i.guard >= 0) return;
+  if (op.has("commit_group")) out.copies.push_back({at, true, 0});
+  if (op.has("wait_all")) out.copies.push_back({at, false, CopyOrder::all});
+  if (op.has("wait_group") && !i.operands.empty() && is_immediate(i.operands[0]))
+    out.copies.push_back(
+        {at, false, static_cast<std::uint32_t>(std::min<std::uint64_t>(i.operands[0].value, 1000))});
 }
 
 /// Blocks of the program that are this block of the lowered one: itself, and copies of it.
@@ -65,6 +76,9 @@ Barriers barriers_of(ptx::Function const& function, Program const& lowered, Prog
   for (program::LoweredInstruction const& at : lowered.instructions) {
     ptx::Instruction const& i = function.body[at.instruction];
     if (is_other_order(i.opcode)) out.other = std::string(i.opcode.text) + " is not modelled";
+    if (i.opcode.name == "cp")
+      for (std::uint32_t const block : copies_of(at.block, lowered, program))
+        add_copy_order(i, {block, at.first, i.line, at.instruction}, out);
     if (i.opcode.name != "bar" && (i.opcode.name != "barrier" || i.opcode.has("cluster"))) continue;
     bool const warp = i.opcode.has("warp");
     if (warp) {
@@ -77,7 +91,7 @@ Barriers barriers_of(ptx::Function const& function, Program const& lowered, Prog
       continue;
     }
     for (std::uint32_t const block : copies_of(at.block, lowered, program))
-      (warp ? out.of_warp : out.of_block).push_back({block, at.first, i.line});
+      (warp ? out.of_warp : out.of_block).push_back({block, at.first, i.line, at.instruction});
   }
   return out;
 }
@@ -100,34 +114,164 @@ struct BlockPart {
   }
 };
 
+constexpr std::uint8_t most_turns_of_interval = 1, most_turns_of_copy = 8;
+constexpr std::uint32_t most_commits = 32;
+
+/// A barrier, a commit or a wait in a block; those of one step in the order of the text.
+struct OrderEvent {
+  enum class Kind : std::uint8_t { barrier, commit, wait } kind = Kind::barrier;
+  std::uint32_t step = 0, instruction = 0, pending = 0;
+};
+
 class IntervalSearch {
  public:
-  IntervalSearch(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers)
-      : program_(program), flow_(flow), closed_(loops_with(flow, barriers)), ends_(program.blocks.size()) {
-    for (BarrierAt const& b : barriers) ends_[b.block].push_back(b.step);
-    for (std::vector<std::uint32_t>& steps : ends_) std::sort(steps.begin(), steps.end());
+  /// `all`: the turns of all loops are followed, also of those without a barrier.
+  IntervalSearch(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers,
+                 std::vector<CopyOrder> const& copies, bool all)
+      : program_(program), flow_(flow), closed_(loops_with(flow, barriers)), events_(program.blocks.size()) {
+    if (all) closed_.assign(closed_.size(), true);
+    for (BarrierAt const& b : barriers)
+      events_[b.block].push_back({OrderEvent::Kind::barrier, b.step, b.instruction, 0});
+    for (CopyOrder const& c : copies)
+      events_[c.at.block].push_back({c.commit ? OrderEvent::Kind::commit : OrderEvent::Kind::wait, c.at.step,
+                                     c.at.instruction, c.pending});
+    for (std::vector<OrderEvent>& events : events_)
+      std::sort(events.begin(), events.end(), [](OrderEvent const& a, OrderEvent const& b) {
+        return std::pair(a.step, a.instruction) < std::pair(b.step, b.instruction);
+      });
+    for (std::vector<OrderEvent> const& events : events_) {
+      std::vector<std::uint32_t>& ends = ends_.emplace_back();
+      for (OrderEvent const& e : events)
+        if (e.kind == OrderEvent::Kind::barrier) ends.push_back(e.step);
+    }
   }
 
-  std::vector<std::vector<Visit>> run() {
-    std::vector<std::vector<Visit>> out{from({flow_.order[0], 0, turns_of(flow_.order[0], Turn::first)})};
+  std::vector<Interval> run() {
+    std::vector<Interval> out{interval({flow_.order[0], 0, turns_of(flow_.order[0], {Turn::From::entry})})};
     for (std::uint32_t const b : flow_.order)
       for (std::uint32_t n = 1; n <= ends_[b].size(); ++n)
-        out.push_back(from({b, n, turns_of(b, Turn::same)}));
+        out.push_back(interval({b, n, turns_of(b, {Turn::From::barrier})}));
+    return out;
+  }
+
+  /// Accesses of a copy's own thread before the wait for it.
+  std::vector<std::pair<Visit, Visit>> own() {
+    std::vector<std::pair<Visit, Visit>> out;
+    for (std::uint32_t const b : flow_.order)
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s) {
+        if (!copies_at(s)) continue;
+        Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
+        for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
+      }
     return out;
   }
 
  private:
+  /// A thread behind a copy that it executed.
+  struct CopyState {
+    std::uint32_t block = 0, step = 0;  ///< the next one
+    std::vector<Turn> turns{};
+    std::uint32_t commits = 0;
+    bool waited = false;
+    auto operator<=>(CopyState const&) const = default;
+  };
+  struct Pending {
+    std::set<BlockPart> starts{};  ///< barriers that are passed before the wait
+    std::set<Visit> own{};
+    bool ends = false;  ///< a thread ends before a barrier behind the wait
+  };
+
+  [[nodiscard]] bool copies_at(std::uint32_t step) const {
+    program::Step const& s = program_.steps[step];
+    return s.action == Action::access && is_copy(program_.accesses[s.extra]);
+  }
+
   [[nodiscard]] std::vector<Turn> turns_of(std::uint32_t block, Turn turn) const {
     std::vector<Turn> out;
     for (std::int32_t const l : flow_.around(flow_.loop[block]))
-      out.push_back(closed_[static_cast<std::size_t>(l)] ? turn : Turn::any);
+      out.push_back(closed_[static_cast<std::size_t>(l)] ? turn : Turn{});
     return out;
   }
 
-  [[nodiscard]] std::vector<Visit> from(BlockPart start) const {
+  Interval interval(BlockPart const& start) {
+    Interval out;
+    out.visits = from(start);
+    for (Visit const& v : *out.visits) {
+      if (!is_copy(program_.accesses[v.access])) continue;
+      Pending const& pending = pending_of(v);
+      out.ends = out.ends || pending.ends;
+      for (BlockPart const& at : pending.starts) out.later.emplace_back(v, from(at));
+    }
+    return out;
+  }
+
+  Pending const& pending_of(Visit const& copy) {
+    auto const [at, fresh] = pending_.try_emplace(copy);
+    if (fresh)
+      for (std::uint32_t const b : flow_.order)
+        for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+          if (copies_at(s) && program_.steps[s].extra == copy.access) {
+            Pending one = follow(copy, b, s);
+            at->second.starts.merge(one.starts);
+            at->second.ends = at->second.ends || one.ends;
+          }
+    return at->second;
+  }
+
+  /// All paths of a thread from a copy to the barrier behind the wait for it.
+  Pending follow(Visit const& copy, std::uint32_t block, std::uint32_t step) const {
+    Pending out;
+    std::set<CopyState> seen;
+    std::vector<CopyState> work{{block, step + 1, copy.turns, 0, false}};
+    while (!work.empty()) {
+      CopyState at = std::move(work.back());
+      work.pop_back();
+      if (!seen.insert(at).second || passes_block(at, out)) continue;
+      Block const& b = program_.blocks[at.block];
+      out.ends = out.ends || b.taken < 0 || (b.condition >= 0 && b.next < 0);
+      for (std::uint32_t const to : program::successors(b)) {
+        BlockPart next = over({at.block, 0, at.turns}, to, most_turns_of_copy);
+        work.push_back({to, program_.blocks[to].first, std::move(next.turns), at.commits, at.waited});
+      }
+    }
+    return out;
+  }
+
+  /// Follows a thread to the end of its block; true if it comes to the barrier behind the wait.
+  bool passes_block(CopyState& at, Pending& out) const {
+    std::uint32_t number = 0, step = at.step;
+    auto const visit = [&](std::uint32_t to) {
+      for (; step < to && !at.waited; ++step)
+        if (program_.steps[step].action == Action::access)
+          out.own.insert({program_.steps[step].extra, at.turns});
+    };
+    for (OrderEvent const& e : events_[at.block]) {
+      number += e.kind == OrderEvent::Kind::barrier ? 1 : 0;
+      if (e.step < at.step) continue;
+      visit(e.step);
+      if (e.kind == OrderEvent::Kind::commit) {
+        at.commits = std::min(at.commits + 1, most_commits);
+      } else if (e.kind == OrderEvent::Kind::wait) {
+        at.waited = at.waited || e.pending == CopyOrder::all || at.commits > e.pending;
+      } else if (at.waited) {
+        return true;
+      } else {
+        out.starts.insert({at.block, number, at.turns});
+      }
+    }
+    visit(program_.blocks[at.block].last);
+    return false;
+  }
+
+  Interval::Visits from(BlockPart const& start) {
+    Interval::Visits& known = from_[start];
+    if (known) return known;
     std::set<Visit> visits;
     std::set<BlockPart> seen;
-    std::vector<BlockPart> work{std::move(start)};
+    std::vector<BlockPart> work{start};
+    std::uint8_t most = most_turns_of_interval;
+    for (Turn const& turn : start.turns)
+      most = std::max(most, static_cast<std::uint8_t>(turn.by + most_turns_of_interval));
     while (!work.empty()) {
       BlockPart const at = std::move(work.back());
       work.pop_back();
@@ -140,22 +284,24 @@ class IntervalSearch {
       for (std::uint32_t s = first; s < last; ++s)
         if (program_.steps[s].action == Action::access) visits.insert({program_.steps[s].extra, at.turns});
       if (to_barrier) continue;
-      for (std::uint32_t const to : program::successors(block)) work.push_back(over(at, to));
+      for (std::uint32_t const to : program::successors(block)) work.push_back(over(at, to, most));
     }
-    return {visits.begin(), visits.end()};
+    return known = std::make_shared<std::vector<Visit> const>(visits.begin(), visits.end());
   }
 
-  [[nodiscard]] BlockPart over(BlockPart const& at, std::uint32_t to) const {
+  /// `most`: a turn that lies further behind is any.
+  [[nodiscard]] BlockPart over(BlockPart const& at, std::uint32_t to, std::uint8_t most) const {
     BlockPart out{to, 0, {}};
     std::map<std::int32_t, Turn> had;
     std::size_t k = 0;
     for (std::int32_t const l : flow_.around(flow_.loop[at.block])) had[l] = at.turns[k++];
     for (std::int32_t const l : flow_.around(flow_.loop[to])) {
       auto const before = had.find(l);
-      Turn turn = before == had.end() ? Turn::first : before->second;
-      if (before != had.end() && flow_.loops[static_cast<std::size_t>(l)].header == to)
-        turn = turn == Turn::same ? Turn::next : turn == Turn::first ? Turn::second : Turn::any;
-      out.turns.push_back(closed_[static_cast<std::size_t>(l)] ? turn : Turn::any);
+      Turn turn = before == had.end() ? Turn{Turn::From::entry} : before->second;
+      if (before != had.end() && flow_.loops[static_cast<std::size_t>(l)].header == to &&
+          turn.from != Turn::From::any)
+        turn = turn.by < most ? Turn{turn.from, static_cast<std::uint8_t>(turn.by + 1)} : Turn{};
+      out.turns.push_back(closed_[static_cast<std::size_t>(l)] ? turn : Turn{});
     }
     return out;
   }
@@ -163,7 +309,10 @@ class IntervalSearch {
   Program const& program_;
   Flow const& flow_;
   std::vector<bool> closed_;
-  std::vector<std::vector<std::uint32_t>> ends_;  ///< by block: steps before which a barrier is
+  std::vector<std::vector<OrderEvent>> events_;     ///< by block
+  std::vector<std::vector<std::uint32_t>> ends_{};  ///< by block: steps before which a barrier is
+  std::map<BlockPart, Interval::Visits> from_{};
+  std::map<Visit, Pending> pending_{};
 };
 
 /// Blocks that are reached from some others without passing `stop` (-1: none).
@@ -187,9 +336,19 @@ bool has_access(Program const& program, std::uint32_t block) {
 
 }  // namespace
 
-std::vector<std::vector<Visit>> intervals_of(Program const& program, Flow const& flow,
-                                             std::vector<BarrierAt> const& barriers) {
-  return IntervalSearch(program, flow, barriers).run();
+bool is_copy(program::MemoryAccess const& access) {
+  return access.instruction && access.instruction->operation == Operation::cp_async;
+}
+
+std::vector<Interval> intervals_of(Program const& program, Flow const& flow,
+                                   std::vector<BarrierAt> const& barriers,
+                                   std::vector<CopyOrder> const& copies) {
+  return IntervalSearch(program, flow, barriers, copies, false).run();
+}
+
+std::vector<std::pair<Visit, Visit>> own_accesses(Program const& program, Flow const& flow,
+                                                  std::vector<CopyOrder> const& copies) {
+  return IntervalSearch(program, flow, {}, copies, true).own();
 }
 
 Deciding deciding_branches(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers) {

@@ -4,14 +4,20 @@
 // in all of them (race_uniform.hpp checks that). Then two accesses are in one interval only if both are reached from one barrier, or
 // from the entry, without another barrier between, with the loops around that barrier in the same iteration. A barrier that is not
 // one of the whole block is left out: without it more accesses are in one interval, and never fewer.
+//
+// Copies. cp.async writes at any time from its execution until its thread has waited for its group; others see the bytes behind the next
+// barrier. So a copy is in all intervals up to the one in which each path of its thread has waited. A path that commits fewer groups
+// waits later: a commit or a wait with a guard is left out. Until the wait, accesses of the copy's own thread meet it too.
 #pragma once
 
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/ptx/module.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace swizproof::kernel_detail {
@@ -19,6 +25,15 @@ namespace swizproof::kernel_detail {
 /// A barrier before a step of a block.
 struct BarrierAt {
   std::uint32_t block = 0, step = 0, line = 0;
+  std::uint32_t instruction = 0;  ///< index in Function::body: some instructions have no step
+};
+
+/// A commit of cp.async, or a wait for all but `pending` groups, before a step of a block.
+struct CopyOrder {
+  static constexpr std::uint32_t all = ~0U;  ///< wait_all: what is not committed, too
+  BarrierAt at{};
+  bool commit = false;
+  std::uint32_t pending = 0;
 };
 
 /// Barriers of a kernel.
@@ -27,19 +42,20 @@ struct Barriers {
   std::vector<BarrierAt> of_warp{};  ///< all lanes of a warp
   std::string broken{};              ///< why none of them is known to hold the whole block; empty: each does
   std::string other{};  ///< other synchronisation, which orders more than these barriers do; empty: none
+  std::vector<CopyOrder> copies{};
 };
 
 /// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of a block, 0 if not known.
 [[nodiscard]] Barriers barriers_of(ptx::Function const& function, program::Program const& lowered,
                                    program::Program const& program, std::uint64_t threads);
 
-/// Iteration of a loop around an access, compared with that of the barrier that begins the interval.
-enum class Turn : std::uint8_t {
-  any,
-  same,   ///< of the barrier
-  next,   ///< the one behind it
-  first,  ///< of a loop that is entered in the interval
-  second
+/// Iteration of a loop around an access: so many behind that of the barrier that begins the interval, or behind the first one of a loop
+/// that is entered in it.
+struct Turn {
+  enum class From : std::uint8_t { any, barrier, entry };
+  From from = From::any;
+  std::uint8_t by = 0;
+  auto operator<=>(Turn const&) const = default;
 };
 
 /// An access in an interval.
@@ -51,10 +67,27 @@ struct Visit {
   }
 };
 
-/// For the entry and each barrier: the accesses that follow before the next barrier. `closed`: blocks in which every barrier lies, by loop.
-[[nodiscard]] std::vector<std::vector<Visit>> intervals_of(program::Program const& program,
-                                                           program::Flow const& flow,
-                                                           std::vector<BarrierAt> const& barriers);
+/// Accesses between a barrier, or the entry, and the next barrier.
+struct Interval {
+  using Visits = std::shared_ptr<std::vector<Visit> const>;
+  Visits visits{};
+  std::vector<std::pair<Visit, Visits>>
+      later{};        ///< a copy, and accesses of a later interval in which it may write
+  bool ends = false;  ///< a thread may end with no barrier behind the wait for a copy
+};
+
+/// For the entry and each barrier.
+[[nodiscard]] std::vector<Interval> intervals_of(program::Program const& program, program::Flow const& flow,
+                                                 std::vector<BarrierAt> const& barriers,
+                                                 std::vector<CopyOrder> const& copies);
+
+/// Each copy, and accesses of its own thread before the wait for it; turns are those behind the copy.
+[[nodiscard]] std::vector<std::pair<Visit, Visit>> own_accesses(program::Program const& program,
+                                                                program::Flow const& flow,
+                                                                std::vector<CopyOrder> const& copies);
+
+/// True for a copy by cp.async.
+[[nodiscard]] bool is_copy(program::MemoryAccess const& access);
 
 /// For each loop, true if a barrier lies in it.
 [[nodiscard]] std::vector<bool> loops_with(program::Flow const& flow, std::vector<BarrierAt> const& barriers);

@@ -78,6 +78,7 @@ Term RacePair::linear(unsigned number) {
 }
 
 Formula RacePair::two_threads(Warps warps) {
+  if (warps == Warps::own) return true;
   Formula same = true;
   for (unsigned d = 0; d < 3; ++d) same = same && thread(0, d) == thread(1, d);
   Formula const one_warp = shr(linear(0), 5) == shr(linear(1), 5);
@@ -85,21 +86,22 @@ Formula RacePair::two_threads(Warps warps) {
   return !same && where;
 }
 
-RacePair::View RacePair::view(unsigned number, std::int32_t loop, std::vector<Turn> const& turns) {
+RacePair::View RacePair::view(unsigned number, unsigned access, std::int32_t loop,
+                              std::vector<Turn> const& turns) {
   View out;
-  out.thread = number;
+  out.thread = number, out.access = access;
   std::size_t k = 0;
   for (std::int32_t const l : flow_.around(loop)) {
     Turn const turn = turns[k++];
     auto const index = static_cast<std::uint64_t>(l);
-    Term const shared = unknown({of_counter, index}, {RaceUnknown::Kind::other, 64, 0, 0});
-    Term const counter = turn == Turn::same    ? shared
-                         : turn == Turn::next  ? shared + word(1, 64)
-                         : turn == Turn::first ? word(0, 64)
-                         : turn == Turn::second
-                             ? word(1, 64)
-                             : unknown({of_counter, index, number}, {RaceUnknown::Kind::other, 64, 0, 0});
-    if (turn == Turn::next) facts_ = facts_ && shared < word(1ULL << 63, 64);
+    Term counter = word(turn.by, 64);
+    if (turn.from == Turn::From::any) {
+      counter = unknown({of_counter, index, access}, {RaceUnknown::Kind::other, 64, 0, 0});
+    } else if (turn.from == Turn::From::barrier) {
+      Term const shared = unknown({of_counter, index}, {RaceUnknown::Kind::other, 64, 0, 0});
+      counter = turn.by == 0 ? shared : shared + word(turn.by, 64);
+      if (turn.by != 0) facts_ = facts_ && shared < word(1ULL << 63, 64);
+    }
     out.turns[l] = {turn, counter.id};
   }
   return out;
@@ -110,16 +112,18 @@ RacePair::View& RacePair::before(View& of, std::int32_t loop) {
   std::unique_ptr<View>& out = of.before[loop];
   if (out) return *out;
   out = std::make_unique<View>();
-  out->thread = of.thread;
+  out->thread = of.thread, out->access = of.access;
   for (std::int32_t const l : flow_.around(loop)) out->turns[l] = of.turns.at(l);
   auto& [turn, counter] = out->turns[loop];
   Term const now{terms_, counter};
-  turn = turn == Turn::next ? Turn::same : turn == Turn::second ? Turn::first : Turn::any;
-  counter =
-      turn == Turn::same
-          ? unknown({of_counter, static_cast<std::uint64_t>(loop)}, {RaceUnknown::Kind::other, 64, 0, 0}).id
-      : turn == Turn::first ? word(0, 64).id
-                            : (now - word(1, 64)).id;
+  bool const known = turn.from != Turn::From::any && turn.by > 0;
+  turn = known ? Turn{turn.from, static_cast<std::uint8_t>(turn.by - 1)} : Turn{};
+  Term const shared =
+      unknown({of_counter, static_cast<std::uint64_t>(loop)}, {RaceUnknown::Kind::other, 64, 0, 0});
+  counter = !known                           ? (now - word(1, 64)).id
+            : turn.from == Turn::From::entry ? word(turn.by, 64).id
+            : turn.by == 0                   ? shared.id
+                                             : (shared + word(turn.by, 64)).id;
   return *out;
 }
 
@@ -259,8 +263,8 @@ RacePair::Id RacePair::phi(Id id, Phi const& p, View& of) {
     Id const init = translated(p.init, of), step = translated(p.step, of);
     return (Term{terms_, init} + k * Term{terms_, step}).id;
   }
-  if (turn == Turn::first) return translated(p.init, of);
-  if (turn == Turn::second || turn == Turn::next) return translated(p.back, before(of, p.loop));
+  if (turn == Turn{Turn::From::entry}) return translated(p.init, of);
+  if (turn.by > 0) return translated(p.back, before(of, p.loop));
   Term const value = not_known(id, p.loop, uniform_(id), of, width);
   if (p.kind == Phi::Kind::orbit && p.values.size() <= most_orbit_values) {
     Formula among = false;
@@ -276,7 +280,7 @@ RacePair::Id RacePair::behind_loop(Id id, Leaf const& l, View& of) {
   std::unique_ptr<View>& last = of.behind[l.left];
   if (!last) {
     last = std::make_unique<View>();
-    last->thread = of.thread;
+    last->thread = of.thread, last->access = of.access;
     std::int32_t const parent = flow_.loops[static_cast<std::size_t>(l.left)].parent;
     std::vector<std::uint64_t> key{of_counter, static_cast<std::uint64_t>(l.left),
                                    uniform_.exits(l.left) ? 4U : 2U + of.thread};
@@ -284,7 +288,7 @@ RacePair::Id RacePair::behind_loop(Id id, Leaf const& l, View& of) {
       if (auto const at = of.turns.find(o); at != of.turns.end()) last->turns[o] = at->second;
     add_counters(parent, of, key);
     key.push_back(0);  // no key of a counter of the access itself
-    last->turns[l.left] = {Turn::any, unknown(std::move(key), {RaceUnknown::Kind::other, 64, 0, 0}).id};
+    last->turns[l.left] = {Turn{}, unknown(std::move(key), {RaceUnknown::Kind::other, 64, 0, 0}).id};
   }
   (void)id;
   return translated(l.args[0], *last);
@@ -325,7 +329,7 @@ void RacePair::continues(std::int32_t loop, View& of) {
     if (other.parent == loop) return;
   Term const counter{terms_, of.turns.at(loop).second};
   if (auto const last = last_iteration(loop)) facts_ = facts_ && !(word(*last, 64) < counter);
-  if (of.turns.at(loop).first == Turn::first) return;
+  if (of.turns.at(loop).first == Turn{Turn::From::entry}) return;
   Formula stays = true;
   for (Id const exit : execution_.exits[static_cast<std::size_t>(loop)])
     stays = stays && !Formula(terms_, translated(exit, before(of, loop)));
@@ -350,7 +354,7 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<std::int64_t,
   unsigned bytes[2] = {};
   for (unsigned t = 0; t < 2; ++t) {
     execution::ExecutedAccess const& e = execution_.accesses[both[t]->access];
-    View of = view(t, e.loop, both[t]->turns);
+    View of = view(warps == Warps::own ? 0 : t, t, e.loop, both[t]->turns);
     guards = guards && Formula(terms_, translated(e.guard, of));
     address.push_back(resized(Term{terms_, translated(e.address, of)}, 32));
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
@@ -367,8 +371,9 @@ Formula RacePair::differs(std::uint32_t block, std::uint32_t truth, Warps warps)
   std::vector<Formula> values;
   for (unsigned t = 0; t < 2; ++t) {
     std::vector<Turn> turns;
-    for ([[maybe_unused]] std::int32_t const l : flow_.around(flow_.loop[block])) turns.push_back(Turn::same);
-    View of = view(t, flow_.loop[block], turns);
+    for ([[maybe_unused]] std::int32_t const l : flow_.around(flow_.loop[block]))
+      turns.push_back({Turn::From::barrier});
+    View of = view(t, t, flow_.loop[block], turns);
     values.emplace_back(terms_, translated(truth, of));
   }
   Formula const threads = two_threads(warps);

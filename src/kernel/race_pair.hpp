@@ -42,7 +42,8 @@ struct RaceUnknown {
 
 class RacePair {
  public:
-  enum class Warps : std::uint8_t { any, one, two };  ///< of the two threads
+  /// Warps of the two threads; `own`: one thread makes both accesses, the second one behind the first.
+  enum class Warps : std::uint8_t { any, one, two, own };
 
   RacePair(program::Program const& program, program::Flow const& flow, execution::Execution const& execution,
            std::map<std::string, std::uint64_t> const& params, BlockShapes const& shapes,
@@ -68,12 +69,13 @@ class RacePair {
  private:
   using Id = std::uint32_t;
   struct View {
-    unsigned thread = 0;
+    unsigned thread = 0, access = 0;                      ///< the first or the second
     std::map<std::int32_t, std::pair<Turn, Id>> turns{};  ///< by loop; the counter
     std::unordered_map<Id, Id> memo{};
     std::map<std::int32_t, std::unique_ptr<View>> before{}, behind{};
   };
-  [[nodiscard]] View view(unsigned thread, std::int32_t loop, std::vector<Turn> const& turns);
+  [[nodiscard]] View view(unsigned thread, unsigned access, std::int32_t loop,
+                          std::vector<Turn> const& turns);
   Id translated(Id id, View& view);
   Id leaf(Id id, View& view);
   Id special(execution::Leaf const& l, View& view);

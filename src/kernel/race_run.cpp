@@ -25,8 +25,8 @@ constexpr std::uint64_t symbols_from = std::uint64_t{1} << 40, locals_from = std
 /// Instructions whose writes of memory are not followed.
 bool writes_elsewhere(ptx::Opcode const& op) {
   bool const atomic = (op.name == "atom" || op.name == "red") && op.space != Space::shared;
-  return atomic || op.name == "cp" || op.name == "multimem" || op.name == "wmma" || op.name == "call" ||
-         (op.name == "st" && (op.has("async") || op.has("bulk")));
+  return atomic || (op.name == "cp" && op.has("bulk")) || op.name == "multimem" || op.name == "wmma" ||
+         op.name == "call" || (op.name == "st" && (op.has("async") || op.has("bulk")));
 }
 
 }  // namespace
@@ -100,8 +100,42 @@ bool RaceRun::release() {
   if (at == 0) return false;
   for (Thread& t : threads_)
     if (t.state == State::at_barrier) t.state = State::runs, t.passed = true;
+  begin_interval();
+  return true;
+}
+
+/// Forgets the accesses before a barrier, except copies that may not be complete.
+void RaceRun::begin_interval() {
   ++interval_;
   seen_.clear();
+  for (Thread& t : threads_) {
+    std::erase_if(t.copies, [](Copy const& c) { return c.done.has_value(); });
+    for (std::size_t k = 0; k < t.copies.size(); ++k) {
+      t.copies[k].event.copy = static_cast<std::int32_t>(k);
+      seen_[t.copies[k].byte].push_back(t.copies[k].event);
+    }
+  }
+}
+
+bool RaceRun::pending(Event const& e) const {
+  return e.copy >= 0 && !threads_[e.thread].copies[static_cast<std::size_t>(e.copy)].done;
+}
+
+/// Commits of cp.async and waits; false if the thread cannot go on.
+bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) const {
+  bool const commit = i.opcode.has("commit_group"), all = i.opcode.has("wait_all");
+  if (i.opcode.name != "cp" || i.opcode.has("bulk") || (!commit && !all && !i.opcode.has("wait_group")))
+    return true;
+  if (i.guard >= 0) {
+    Value const g = t.registers[static_cast<std::size_t>(i.guard)];
+    if (g.open) return t.state = Thread::State::stuck, false;
+    if (((g.bits & 1) != 0) == i.guard_negated) return true;
+  }
+  if (commit) return ++t.groups, true;
+  if (!all && i.operands.empty()) return t.state = Thread::State::stuck, false;
+  std::uint64_t const left = all ? 0 : i.operands[0].value;
+  for (Copy& c : t.copies)
+    if (!c.done && (all || c.group + left < t.groups)) c.done = t.phase;
   return true;
 }
 
@@ -129,6 +163,7 @@ void RaceRun::go(std::uint32_t number) {
       if (!steps(t, number, from, list[t.at].last, store ? &i : nullptr)) return;
       if (store && i.opcode.space == Space::global) store_global(t, i);
       if (writes_elsewhere(i.opcode)) any_store_ = true;
+      if (!order_copies(t, i)) return;
     }
     std::uint32_t const from = list.empty() ? block.first : list.back().last;
     if (!steps(t, number, from, block.last, nullptr) || !branch(t)) return;
@@ -219,7 +254,7 @@ RaceRun::Value RaceRun::load(Thread const& t, Step const& s) {
     Value byte{0, false, true};
     if (found != memory_.end())
       byte = found->second;
-    else if (at >= shared_window && launch_->counts)
+    else if (launch_->counts)
       byte.bits = ((at + k) >> 2) >> 8 * ((at + k) % 4) & 0xff;
     out.open = out.open || byte.open;
     out.bits |= byte.bits << 8 * k;
@@ -287,6 +322,10 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
     if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
     Event e{number, index, t.phase, known.role, {}};
     if (store_of != nullptr) e.value = memory_[b];
+    if (known.copy) {
+      e.copy = static_cast<std::int32_t>(t.copies.size());
+      t.copies.push_back({e, b, t.groups, {}});
+    }
     note(e, b);
   }
   return true;
@@ -294,7 +333,10 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
 
 /// True for accesses of one warp with a barrier of the warp between them, or a shuffle, which is taken as one here.
 bool RaceRun::ordered(Event const& a, Event const& b) const {
-  return a.thread / 32 == b.thread / 32 && a.phase != b.phase;
+  if (a.thread / 32 != b.thread / 32) return false;
+  if (a.copy < 0 || b.phase <= a.phase) return a.phase != b.phase;
+  auto const& done = threads_[a.thread].copies[static_cast<std::size_t>(a.copy)].done;
+  return done && b.phase > *done;
 }
 
 void RaceRun::note(Event const& e, std::uint64_t byte) {
@@ -305,7 +347,7 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const reads = o.role == RaceRole::read && e.role == RaceRole::read;
     bool const atomics = o.role == RaceRole::atomic && e.role == RaceRole::atomic;
     bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
-    if (o.thread == e.thread || reads || atomics || strong || ordered(o, e)) continue;
+    if (o.thread == e.thread ? !pending(o) : reads || atomics || strong || ordered(o, e)) continue;
     bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
     bool const numbers = stores && !o.value.open && !e.value.open;
     bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;

@@ -1,6 +1,6 @@
 // One block on numbers, thread by thread from barrier to barrier: an order of its threads that a launch can have.
 //
-// A launch has zeros in global memory, or the number of each word; the block loads again what it stores. A value that is not followed (an
+// A launch has zeros in memory, shared memory too, or the number of each word; the block loads again what it stores. A value that is not followed (an
 // atomic's, a shuffle's, of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own.
 #pragma once
@@ -30,6 +30,7 @@ enum class RaceRole : std::uint8_t { none, read, write, atomic };
 /// An access, as the proof and the executions both take it.
 struct SharedAccess {
   RaceRole role = RaceRole::none;
+  bool copy = false;        ///< by cp.async, complete behind a wait
   bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
   std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
 };
@@ -39,7 +40,7 @@ struct RaceLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1}, index{}, grid{1, 1, 1};
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
       params{};         ///< 4 bytes each, by symbol and offset
-  bool counts = false;  ///< global memory holds the number of each word, else 0
+  bool counts = false;  ///< memory holds the number of each word, else 0
 };
 
 class RaceRun {
@@ -68,17 +69,26 @@ class RaceRun {
     bool open = true;   ///< not known
     bool data = false;  ///< depends on what memory holds
   };
+  struct Event {
+    std::uint32_t thread = 0, access = 0, phase = 0;
+    RaceRole role = RaceRole::none;
+    Value value{};
+    std::int32_t copy = -1;  ///< index of the thread's copies; -1: none
+  };
+  /// One byte of a copy by cp.async.
+  struct Copy {
+    Event event{};
+    std::uint64_t byte = 0;
+    std::uint32_t group = 0;
+    std::optional<std::uint32_t> done{};  ///< phase in which the thread has waited
+  };
   struct Thread {
     std::vector<Value> registers{};
     std::uint32_t block = 0, at = 0;  ///< instruction of the block
     bool passed = false;              ///< the barrier at which it was
     enum class State : std::uint8_t { runs, at_barrier, at_warp, ended, stuck } state = State::runs;
-    std::uint32_t waits = 0, phase = 0;
-  };
-  struct Event {
-    std::uint32_t thread = 0, access = 0, phase = 0;
-    RaceRole role = RaceRole::none;
-    Value value{};
+    std::uint32_t waits = 0, phase = 0, groups = 0;
+    std::vector<Copy> copies{};
   };
   void go(std::uint32_t number);
   bool steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
@@ -91,6 +101,9 @@ class RaceRun {
   void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at);
   void store_global(Thread const& t, ptx::Instruction const& i);
   void note(Event const& e, std::uint64_t byte);
+  bool order_copies(Thread& t, ptx::Instruction const& i) const;
+  void begin_interval();
+  [[nodiscard]] bool pending(Event const& e) const;
   [[nodiscard]] Value value(Thread const& t, program::Source const& s) const;
   [[nodiscard]] Value value(Thread const& t, ptx::Operand const& o) const;
   bool release();

@@ -145,9 +145,8 @@ class RaceSearch {
         return RaceRole::read;
       case Operation::st_shared:
       case Operation::stmatrix:
-        return RaceRole::write;
       case Operation::cp_async:
-        break;
+        return RaceRole::write;
     }
     return RaceRole::none;
   }
@@ -171,7 +170,7 @@ class RaceSearch {
           continue;
         }
       }
-      one.role = role_of(m);
+      one.role = role_of(m), one.copy = is_copy(m);
       if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
       one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
       ++out_.accesses;
@@ -193,7 +192,8 @@ class RaceSearch {
     static constexpr std::string_view known[] = {"ld",       "st",       "atom",  "red",   "ldmatrix",
                                                  "stmatrix", "cp",       "cvta",  "mapa",  "isspacep",
                                                  "wmma",     "multimem", "fence", "wgmma", "tcgen05"};
-    if (op.name == "mbarrier" || op.name == "tensormap") return true;
+    if (op.name == "mbarrier" || op.name == "tensormap" || (op.name == "cp" && op.has("mbarrier")))
+      return true;
     return std::find(std::begin(known), std::end(known), op.name) == std::end(known) &&
            std::any_of(op.parts.begin(), op.parts.end(),
                        [](std::string_view p) { return p.starts_with("shared"); });
@@ -394,46 +394,79 @@ class RaceSearch {
                note_lines))
       return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
+    if (!prove_own(runs)) return;
     out_.verdict = RaceVerdict::proved;
-    out_.assumed = {"each access stays in its array", "arrays lie where H18 has them"};
+    out_.assumed = {"each access stays in its array",
+                    "arrays lie where devices were measured to place them (H18)"};
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
+  /// Pairs of one barrier set: those that are decided, and the first that is not.
+  struct PairSearch {
+    RaceRun& runs;
+    RacePair::Warps warps = RacePair::Warps::any;
+    std::string note{};
+    std::vector<std::uint32_t> note_lines{};
+    std::set<std::pair<Visit, Visit>> done{};
+    unsigned hints = 0;
+    std::string open{};
+    std::vector<std::uint32_t> lines{};
+  };
+
   /// False if a pair is not proved; then the answer is given.
   bool prove(RaceRun& runs, std::vector<BarrierAt> const& barriers, RacePair::Warps warps,
              std::string const& note, std::vector<std::uint32_t> const& note_lines) {
-    std::set<std::pair<Visit, Visit>> done;
-    unsigned hints = 0;
-    std::string open;
-    std::vector<std::uint32_t> lines;
-    for (auto const& interval : intervals_of(program_, flow_, barriers))
-      for (std::size_t i = 0; i < interval.size(); ++i)
-        for (std::size_t j = i; j < interval.size(); ++j) {
-          Visit const &a = interval[i], &b = interval[j];
-          if (!may_race(a, b) || !done.insert({a, b}).second) continue;
-          if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
-          if (disjoint(a, b)) continue;
-          std::vector<RaceUnknown> unknowns;
-          std::array<std::int64_t, 2> const arrays{accesses_[a.access].array, accesses_[b.access].array};
-          Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, arrays, warps); }, unknowns);
-          if (std::holds_alternative<Proved>(answer)) continue;
-          auto const* const case_of = std::get_if<Refuted>(&answer);
-          if (open.empty()) {
-            open = case_of != nullptr
-                       ? fmt::format("two threads may access one byte: {} and {}",
-                                     program_.accesses[a.access].op, program_.accesses[b.access].op)
-                       : "the solver has no answer: " + std::get<Unknown>(answer).reason;
-            if (!note.empty()) open += "; " + note;
-            lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
-            lines.insert(lines.end(), note_lines.begin(), note_lines.end());
-          }
-          bool const may_run = barriers_.broken.empty() && barriers_.other.empty();
-          if (case_of != nullptr && may_run && execute(runs, launch_of(*case_of, unknowns))) return false;
-          if (++hints >= most_race_hints || case_of == nullptr || !may_run)
-            return give_up(open, lines), false;
-        }
-    return open.empty() || (give_up(open, lines), false);
+    PairSearch search{runs, warps, note, note_lines};
+    for (Interval const& interval : intervals_of(program_, flow_, barriers, barriers_.copies)) {
+      std::vector<Visit> const& visits = *interval.visits;
+      for (std::size_t i = 0; i < visits.size(); ++i)
+        for (std::size_t j = i; j < visits.size(); ++j)
+          if (!decide_pair(search, visits[i], visits[j])) return false;
+      for (auto const& [copy, visits_behind] : interval.later)
+        for (Visit const& v : *visits_behind)
+          if (!decide_pair(search, copy, v)) return false;
+      if (interval.ends && some_end_)
+        return give_up("a thread may end with no barrier behind the wait for its cp.async"), false;
+    }
+    return search.open.empty() || (give_up(search.open, search.lines), false);
+  }
+
+  /// Copies against accesses of their own thread; false if a pair is not proved.
+  bool prove_own(RaceRun& runs) {
+    PairSearch search{runs, RacePair::Warps::own};
+    for (auto const& [copy, behind] : own_accesses(program_, flow_, barriers_.copies))
+      if (!decide_pair(search, copy, behind)) return false;
+    return search.open.empty() || (give_up(search.open, search.lines), false);
+  }
+
+  /// False if the answer is given. A pair that is not proved is noted.
+  bool decide_pair(PairSearch& search, Visit const& a, Visit const& b) {
+    if (!may_race(a, b) || !search.done.insert({a, b}).second) return true;
+    if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
+    if (disjoint(a, b)) return true;
+    std::vector<RaceUnknown> unknowns;
+    std::array<std::int64_t, 2> const arrays{accesses_[a.access].array, accesses_[b.access].array};
+    Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, arrays, search.warps); }, unknowns);
+    if (std::holds_alternative<Proved>(answer)) return true;
+    auto const* const case_of = std::get_if<Refuted>(&answer);
+    if (search.open.empty()) {
+      search.open = case_of != nullptr
+                        ? fmt::format("{} may access one byte: {} and {}",
+                                      search.warps == RacePair::Warps::own
+                                          ? "a thread and its own copy, for which it has not waited,"
+                                          : "two threads",
+                                      program_.accesses[a.access].op, program_.accesses[b.access].op)
+                        : "the solver has no answer: " + std::get<Unknown>(answer).reason;
+      if (!search.note.empty()) search.open += "; " + search.note;
+      search.lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
+      search.lines.insert(search.lines.end(), search.note_lines.begin(), search.note_lines.end());
+    }
+    bool const may_run = barriers_.broken.empty() && barriers_.other.empty();
+    if (case_of != nullptr && may_run && execute(search.runs, launch_of(*case_of, unknowns))) return false;
+    if (++search.hints >= most_race_hints || case_of == nullptr || !may_run)
+      return give_up(search.open, search.lines), false;
+    return true;
   }
 
   [[nodiscard]] bool may_race(Visit const& a, Visit const& b) const {

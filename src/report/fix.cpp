@@ -62,8 +62,8 @@ std::string padded(PaddingFix const& fix, unsigned element_bytes) {
 
 /// `index i + i/32: 1 element of 4 bytes after each 32, i = 0 at 0x400; 124 more bytes of memory`
 std::string describe(PaddingFix const& fix, unsigned element_bytes) {
-  return fmt::format("{}, i = 0 at {}; {} more bytes of memory\n", padded(fix, element_bytes),
-                     starts_of(fix), fix.memory);
+  return fmt::format("{}, i = 0 at {}; {} more bytes of memory\n", padded(fix, element_bytes), starts_of(fix),
+                     fix.memory);
 }
 
 /// Family of swizzles that was searched: `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 (...)`

@@ -68,10 +68,14 @@ nlohmann::ordered_json to_json(KernelRaces const& races) {
 }
 
 std::string describe(Race const& r) {
-  return fmt::format("{}: {} {} byte {:#x}{} at {}, {} {} it at {}; no barrier is between", name_of(r.kind),
-                     thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
+  bool const copied = r.first.op.starts_with("cp.async") || r.second.op.starts_with("cp.async");
+  char const* const missing = r.first.thread == r.second.thread ? "no wait for the copy is between"
+                              : copied ? "no wait for the copy with a barrier behind it is between"
+                                       : "no barrier is between";
+  return fmt::format("{}: {} {} byte {:#x}{} at {}, {} {} it at {}; {}", name_of(r.kind), thread_of(r.first),
+                     r.first.write ? "writes" : "reads", r.byte,
                      r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
-                     thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second));
+                     thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second), missing);
 }
 
 std::string launch_of(Race const& r) {

@@ -258,11 +258,16 @@ std::string describe_cost(AccessVerdict const& v, Style const& style, bool is_be
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (!is_best && v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style) +
-          footprint_line(v, 9);
+  bool const idle = std::find(cost.degree.begin(), cost.degree.end(), 0U) != cost.degree.end();
+  text += fmt::format("; degree {}{}\n", fmt::join(cost.degree, " "),
+                      idle ? " (a phase without lanes takes 1)" : "") +
+          domain_line(v, style) + footprint_line(v, 9);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,
                         cost.coverage->of, v.narrowed ? "" : "; add 'for i in 0..N' to cover more positions");
+  if (cost.lost)
+    text += fmt::format("         lanes {} and {} store to one byte: one value is lost\n", cost.lost->first,
+                        cost.lost->second);
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;
@@ -329,6 +334,7 @@ void add(Json& out, AccessVerdict const& v, WorstCost const& cost) {
   out["total"] = cost.total ? Json(*cost.total) : Json();
   out["coverage"] =
       cost.coverage ? Json{{"reached", cost.coverage->reached}, {"of", cost.coverage->of}} : Json();
+  out["lost_store"] = cost.lost ? Json{cost.lost->first, cost.lost->second} : Json();
   out["counterexample"] = cost.wavefronts > v.allowed ? counterexample(cost) : Json();
 }
 

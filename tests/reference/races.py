@@ -2,8 +2,9 @@
 """races.py --binary swizproof --cases N --seed S: random kernels in `kernel --races` against a model that executes every thread.
 
 A kernel is a list of statements on one shared array: loads and stores at an address of tid, ctaid, ntid, a parameter and loop counters (sums, products, xor, masks, shifts, modulo, negative strides),
-barriers, loops and conditions, some of them different for threads. The model executes all threads of some launches and looks at each byte in each interval.
-What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named.
+barriers, loops and conditions, some of them different for threads; copies by cp.async of 4, 8 and 16 bytes, commits and waits for groups, in pipelines of stages, in any order, and
+some with guards. The model executes all threads of some launches and looks at each byte in each interval. A copy writes in all intervals from its own to the one of the wait for its group,
+and its own thread races with it before that wait. What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named.
 """
 import argparse
 import collections
@@ -26,7 +27,7 @@ class Generator:
         self.rng, self.name, self.lines, self.registers, self.predicates, self.labels = rng, name, [], 0, 0, 0
         self.block = rng.choice([None, None, (1, 32, 33, 64, 96, 100, 256)[rng.randrange(7)], rng.randrange(2, 130)])
         self.tidy = rng.choice([0.0, 0.5, 0.9, 1.0])
-        self.counters, self.accesses, self.odd = [], 0, rng.random() < 0.1
+        self.counters, self.accesses, self.odd, self.copies = [], 0, rng.random() < 0.1, rng.random() < 0.5
         self.body = self.statements(0, rng.randrange(2, 7), True)
 
     # ------------------------------------------------------------------------------------- expressions: a register, and a function of the environment
@@ -108,6 +109,8 @@ class Generator:
         return [self.statement(depth, together) for _ in range(count)]
 
     def statement(self, depth, together):
+        if self.copies and self.rng.random() < 0.5:
+            return self.copying(together)
         kind = self.rng.choice(["access"] * 5 + (["barrier"] * 3 if together or self.odd else []) + (["loop", "loop", "if", "if"] if depth < 2 else []))
         if kind == "access":
             return self.access()
@@ -153,9 +156,58 @@ class Generator:
         del start
         return ("loop", counter, first, step, ends, body)
 
-    def access(self):
+    def copying(self, together):
+        """A copy, a commit or a wait, with a guard or without; or a stage of a pipeline."""
+        kind = self.rng.choice(["cp", "cp", "commit", "commit", "wait", "wait", "stage", "stage", "stage"])
+        if kind == "stage":
+            return ("if", lambda e: True, self.stage(together))
+        guard, holds = self.condition(self.rng.random() < 0.5) if self.rng.random() < 0.1 else (None, lambda e: True)
+        before = f"@{guard} " if guard else ""
+        return ("if", holds, [self.access(before) if kind == "cp" else self.commit(before) if kind == "commit" else self.wait(before)])
+
+    def commit(self, before=""):
+        self.emit(f"{before}cp.async.commit_group;")
+        return ("commit",)
+
+    def wait(self, before="", pending=None):
+        pending = self.rng.choice([0, 0, 1, 2, 3, None]) if pending is None else pending
+        self.emit(f"{before}cp.async.wait_{'all' if pending is None else f'group {pending}'};")
+        return ("wait", pending)
+
+    def stage(self, together):
+        """Into one of some buffers each thread copies a word of its own; a buffer that was copied before is read at another thread's word."""
+        stages, ahead = self.rng.choice([1, 2, 2, 4]), self.rng.randrange(4)
+        counter = self.rng.choice(self.counters) if self.counters else self.leaf(True)[0]
+        name = counter if self.counters else None
+        out = []
+
+        def word(by, index, f):
+            which, base = self.new(), self.new()
+            self.emit(f"add.u32 {which}, {counter if name else 0}, {by};\nand.b32 {which}, {which}, {stages - 1};\nshl.b32 {which}, {which}, 8;\nadd.u32 {which}, {which}, {index};")
+            self.emit(f"shl.b32 {which}, {which}, 2;\nmov.u32 {base}, memory;\nadd.u32 {base}, {base}, {which};")
+            return base, lambda e: ((((e[name] if name else 0) + by & MASK) & (stages - 1)) << 8) + f(e) << 2 & MASK
+
+        mine, other = self.new(), self.new()
+        self.emit(f"mov.u32 {mine}, %tid.x;")
+        base, at = word(ahead, mine, lambda e: e["tid"])
+        self.emit(f"cp.async.ca.shared.global [{base}], [%rd], 4;")
+        out += [("access", "cp", at, 4), self.commit(), self.wait("", self.rng.choice([0, max(stages - 2, 0), ahead, stages - 1]))]
+        if together and self.rng.random() < 0.9:
+            self.emit("bar.sync 0;")
+            out.append(("barrier", len(self.lines)))
+        by = self.rng.choice([0, 1, 3])
+        self.emit(f"xor.b32 {other}, {mine}, {by};")
+        base, at = word(self.rng.choice([0, 0, 0, 1]), other, lambda e: e["tid"] ^ by)
+        self.emit(f"ld.shared.u32 %s, [{base}];")
+        out.append(("access", "ld", at, 4))
+        if together and self.rng.random() < 0.6:
+            self.emit("bar.sync 0;")
+            out.append(("barrier", len(self.lines)))
+        return out
+
+    def access(self, copy=None):
         address, f = self.own() if self.rng.random() < self.tidy else self.expression(self.rng.randrange(1, 4))
-        size, scale = (4, 2) if self.rng.random() < self.tidy else (self.rng.choice([1, 4, 4, 8]), self.rng.choice([0, 2, 2, 3]))
+        size, scale = (4, 2) if self.rng.random() < self.tidy else (self.rng.choice([1, 4, 4, 8] if copy is None else [4, 8, 16]), self.rng.choice([0, 2, 2, 3]))
         masked, register = self.new(), self.new()
         limit = (BYTES - 1) >> scale
         loose = self.rng.random() < 0.3  # may leave the array
@@ -166,12 +218,15 @@ class Generator:
         self.emit(f"shl.b32 {register}, {masked}, {scale};\nand.b32 {register}, {register}, {MASK & ~(size - 1)};")
         base = self.new()
         self.emit(f"mov.u32 {base}, memory;\nadd.u32 {base}, {base}, {register};")
-        kind = self.rng.choice(["st", "st", "st", "ld", "ld", "red"])
+        kind = "cp" if copy is not None else self.rng.choice(["st", "st", "st", "ld", "ld", "red"])
         if kind == "red" and size != 4:
             kind = "st"
-        word = {1: "u8", 4: "u32", 8: "u64"}[size]
+        word = {1: "u8", 4: "u32", 8: "u64", 16: "none"}[size]
         value = self.rng.choice(["data", "tid"])
-        if kind == "st":
+        if kind == "cp":
+            form = self.rng.choice(["cg.shared", "cg.shared::cta" if size == 16 else "ca.shared"]) if size == 16 else "ca.shared"
+            self.emit(f"{copy}cp.async.{form}.global [{base}], [%rd], {size}{self.rng.choice(['', '', ', 0', ', %s'])};")
+        elif kind == "st":
             stored = f"%d{'w' if size == 8 else ''}{value}"
             self.emit(f"st.shared.{word} [{base}], {stored};")
         elif kind == "ld":
@@ -193,11 +248,16 @@ class Left(Exception):
     """A thread leaves the array, or takes too many steps."""
 
 
+FOREVER = 1 << 30
+Event = collections.namedtuple("Event", "kind at size interval number")  # number: order in its thread
+
+
 class Thread:
-    """What one thread does: for each interval its accesses, and the barriers that it passes."""
+    """What one thread does: its accesses, the intervals and the order in which they are, the ends of its copies, and the barriers that it passes."""
 
     def __init__(self, kernel, environment):
-        self.intervals, self.barriers, self.steps = [[]], [], 0
+        self.events, self.barriers, self.steps, self.interval = [], [], 0, 0
+        self.open, self.groups, self.ends = [], [], {}  # copies that are not committed; those that are, by group; interval and number of the wait for each copy
         self.run(kernel.body, dict(environment))
 
     def run(self, body, e):
@@ -209,10 +269,18 @@ class Thread:
                 at = one[2](e)
                 if at + one[3] > BYTES:
                     raise Left
-                self.intervals[-1].append((one[1], at, one[3]))
+                event = Event(one[1], at, one[3], self.interval, self.steps)
+                self.events.append(event)
+                if event.kind == "cp":
+                    self.open.append(event)
             elif one[0] == "barrier":
                 self.barriers.append(one[1])
-                self.intervals.append([])
+                self.interval += 1
+            elif one[0] == "commit":
+                self.groups.append(self.open)
+                self.open = []
+            elif one[0] == "wait":
+                self.wait(one[1])
             elif one[0] == "if":
                 if one[1](e):
                     self.run(one[2], e)
@@ -224,18 +292,44 @@ class Thread:
                     e[counter] = e[counter] + step & MASK
                     self.steps += 1
 
+    def wait(self, pending):
+        done = self.groups if pending is None else self.groups[:max(len(self.groups) - pending, 0)]
+        for copy in [c for group in done for c in group] + (self.open if pending is None else []):
+            self.ends.setdefault(copy.number, (self.interval, self.steps))
+
+    def last(self, event):
+        """The last interval in which an access may be executed, and the number of its thread's wait for it."""
+        if event.kind != "cp":
+            return event.interval, event.number
+        return self.ends.get(event.number, (FOREVER, FOREVER))
+
+    def in_interval(self, interval, alone):
+        """Accesses of an interval; of a thread that has ended those behind its last barrier. alone: no barrier orders them."""
+        at = min(interval, self.interval)
+        return [event for event in self.events if alone or event.interval <= at <= self.last(event)[0]]
+
+    def own(self):
+        """Bytes that a copy of the thread may write when another access of it meets them."""
+        for copy in self.events:
+            if copy.kind == "cp":
+                for other in self.events:
+                    if copy.number < other.number < self.last(copy)[1] and copy.at < other.at + other.size and other.at < copy.at + copy.size:
+                        yield copy, other
+
 
 def race(threads):
     """A race of a block: interval and byte of two threads. What a thread does behind its last barrier is ordered with no later interval; barriers that differ order nothing."""
     longest = max((t.barriers for t in threads), key=len)
     together = all(t.barriers == longest[:len(t.barriers)] for t in threads)  # some may end before others
-    for interval in range(max(len(t.intervals) for t in threads)):
+    for t in threads:
+        for copy, other in t.own():
+            return other.interval, max(copy.at, other.at)
+    for interval in range(max(t.interval for t in threads) + 1):
         seen = collections.defaultdict(dict)
         for number, t in enumerate(threads):
-            accesses = [a for part in t.intervals for a in part] if not together else t.intervals[min(interval, len(t.intervals) - 1)]
-            for kind, at, size in accesses:
-                for byte in range(at, at + size):
-                    seen[byte].setdefault(kind, set()).add(number)
+            for event in t.in_interval(interval, not together):
+                for byte in range(event.at, event.at + event.size):
+                    seen[byte].setdefault("st" if event.kind == "cp" else event.kind, set()).add(number)
         for byte, kinds in seen.items():
             stores = kinds.get("st", set())
             others = kinds.get("ld", set()) | kinds.get("red", set()) | stores
@@ -255,19 +349,21 @@ def check(kernel, answer, rng):
         one = answer["found"][0]
         block, n, ctaid = one["block"][0], one["params"].get("n", 0), one["block_index"][0]
         byte = one["byte"] - BASE
-        accesses = []
+        accesses, threads = [], []
         for side in ("first", "second"):
             t = one[side]["thread"][0]
             try:
                 thread = Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid})
             except Left:
                 return None  # the race comes before the thread leaves its array: not judged
-            kinds = {a[0] for a in thread.intervals[one["barriers"]] if a[1] <= byte < a[1] + a[2]} if one["barriers"] < len(thread.intervals) else set()
-            wanted = "st" if one[side]["op"].startswith("st") else "ld" if one[side]["op"].startswith("ld") else "red"
-            accesses.append(wanted in kinds)
-        same = one["first"]["thread"] == one["second"]["thread"]
-        writes = any(one[side]["op"].startswith(("st", "red")) for side in ("first", "second"))
-        return None if all(accesses) and not same and writes else f"the race is none: {json.dumps(one)}"
+            threads.append(thread)
+            wanted = one[side]["op"][:2].replace("re", "red")
+            accesses.append(any(a.kind == wanted and a.at <= byte < a.at + a.size and a.interval <= one["barriers"] <= thread.last(a)[0] for a in thread.events))
+        if one["first"]["thread"] == one["second"]["thread"]:
+            found = any(all(a.at <= byte < a.at + a.size for a in pair) for pair in threads[0].own())
+            return None if found else f"the thread has waited for its copy: {json.dumps(one)}"
+        writes = any(one[side]["op"].startswith(("st", "red", "cp")) for side in ("first", "second"))
+        return None if all(accesses) and writes else f"the race is none: {json.dumps(one)}"
     if verdict == "proved":
         for _ in range(5):
             block = kernel.block or rng.choice([1, 2, 3, 31, 32, 33, 64, 65, 128])
@@ -301,13 +397,15 @@ def main():
             for kernel in kernels:
                 answer = answers.get(kernel.name, {"verdict": "proved"})
                 counts[answer["verdict"]] += 1
+                counts[answer["verdict"], any("cp.async.c" in line for line in kernel.lines)] += 1
                 complaint = check(kernel, answer, random.Random(f"{given.seed} {kernel.name} launches"))
                 if complaint:
                     wrong += 1
                     print(f"seed {given.seed}, {kernel.name}: {complaint}\n{kernel.ptx()}")
             done += count
-    print(f"{done} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown; {wrong} wrong")
-    if wrong or not (counts["proved"] and counts["refuted"]):
+    print(f"{done} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown; {wrong} wrong; "
+          f"with copies {counts['proved', True]} proved, {counts['refuted', True]} refuted, {counts['unknown', True]} unknown")
+    if wrong or not (counts["proved", True] and counts["refuted", True] and counts["proved", False]):
         sys.exit(1)
 
 

@@ -202,7 +202,7 @@ def ask(name, test, expected, live):
         stuck = document["kind"] == "never released"
         score = {"one outcome": "wrong", "two outcomes": "right", "condition": "undecided", "hang": "right" if stuck else "undecided"}[label]
         score = "wrong" if stuck and live == 1 and not document["fault"].get("fix") else score
-        reason += "; the label does not tell whether there is one outcome" if score == "undecided" else ""
+        reason += "; the label does not say if there is only one outcome" if score == "undecided" else ""
     else:
         score = "undecided"
     s.write(name, label, answer, score, reason, 0.0)

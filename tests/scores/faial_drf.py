@@ -26,7 +26,7 @@ EDITS = {"drf-local-array": ("typedef unsigned int  uint;", ""),
 BLOCKS = {"drf-2d": "256", "drf-local-array": "16,16", "drf-warp": "32", "racy-warp": "32", "racy-reduce": "32", "drf-assert-loop": "16"}
 VALUES = {"mode": 2, "N": 4, "d": 4, "Bc": 4, "k": 3, "w": 16}
 #: Cases that --races does not check for every launch, with the reason.
-ASSUMING = {"parse-gv": "the label is that of one grid", "racy-grid-level": "the label is about accesses of two blocks alone", "drf-enum-constraint": "the label takes an enumeration to have its named values alone",
+ASSUMING = {"parse-gv": "the label is that of one grid", "racy-grid-level": "the label is only about accesses of two blocks", "drf-enum-constraint": "the label takes an enumeration to have its named values alone",
             "drf-loop1": "the label rests on an assumption of the source: n > 0", "drf-loop-comma-in-cond": "the label rests on an assumption of the source: n > 0",
             "drf-loop2": "the label rests on an assumption of the source: n > 0", "drf-loop-aligned-1": "the label rests on an assumption of the source: n > 0"}
 WITHOUT_BODY = {"racy-funcion-call-unknowns": "the offsets come from a function without a body"}
@@ -102,9 +102,9 @@ def main():
         if not s.wanted(title):
             continue
         if code == 2 or name in WITHOUT_BODY:
-            s.not_asked(title, label, WITHOUT_BODY.get(name, "the source is no CUDA"))
+            s.not_asked(title, label, WITHOUT_BODY.get(name, "the source is not CUDA"))
         elif "--grid-level" in arguments and code == 0:
-            s.not_asked(title, label, "the label is about accesses of two blocks alone")
+            s.not_asked(title, label, "the label is only about accesses of two blocks")
         else:
             try:
                 ask(name, arguments, label, title)

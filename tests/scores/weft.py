@@ -43,9 +43,9 @@ EXAMPLES = {
     "PRF/diff_fermi": ("right", DIFFUSION), "PRF/visc_fermi": ("", VISCOSITY), "PRF/diff_kepler": ("right", DIFFUSION), "PRF/visc_kepler": ("right", VISCOSITY),
 }
 THREADS = {"saxpy/saxpy_single": 320, "saxpy/saxpy_double": 384}
-SAME = ("lanes of one store write one value to one place, and Weft compares no values: CUDA C++ Programming Guide, SIMT Architecture: one of them writes last, and which is undefined")
+SAME = ("lanes of one store write the same value to one address, and Weft does not compare values; CUDA C++ Programming Guide, SIMT Architecture: one write is performed, and which lane's is undefined")
 EXPLAINED = {"RTM/one_phase_manual_buffer": SAME, "RTM/one_phase_single_buffer": SAME,
-             "negatives/arrival": "all threads arrive at barrier 1 and none waits: PTX ISA, barrier: the barrier completes, and bar.arrive orders and delays nothing"}
+             "negatives/arrival": "all threads arrive at barrier 1 and none waits; PTX ISA, barrier: the barrier completes, and bar.arrive does not block a thread or order memory"}
 
 
 def label_of(weft, ptx, threads):
@@ -80,7 +80,7 @@ def main():
             for number, value in enumerate(params):
                 options += ["--param", f"{number}={value}"]
             suite_.ask(name, label, ptx, "--block", str(threads), *options, explained=EXPLAINED.get(name, ""),
-                       note="each comparison of data is taken as false" if params is CHEMISTRY else "")
+                       note="each comparison of loaded data is assumed false" if params is CHEMISTRY else "")
         except suite.Failed as failed:
             suite_.not_asked(name, label, str(failed))
     suite_.end()

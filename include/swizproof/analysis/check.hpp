@@ -92,6 +92,7 @@ struct WorstCost {
   std::optional<Coverage>
       coverage{};        ///< coverage, if counted, and the access is not moved to every position of a tile
   bool differs = false;  ///< some other position is known to cost less
+  std::optional<std::pair<unsigned, unsigned>> lost{};  ///< two lanes of the case that store to one byte
 
   [[nodiscard]] bool has_conflict() const { return collision.lanes.size() > 1; }
 };

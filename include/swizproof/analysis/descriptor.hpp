@@ -25,8 +25,8 @@ namespace swizproof {
 struct FixedFields {
   std::optional<std::size_t> mode{};  ///< place in operand_modes
   std::optional<std::uint32_t> leading_byte_offset{}, stride_byte_offset{}, base_offset{};
-  std::optional<std::int64_t>
-      start{};  ///< of the first instruction, in bytes: from the tile's base, else its address
+  std::optional<std::int64_t> start{};  ///< start of the first instruction, in bytes from the tile's base
+  bool of_a_number = false;             ///< the start of a number may be the tile's address instead
   [[nodiscard]] bool any() const {
     return mode || leading_byte_offset || stride_byte_offset || base_offset || start;
   }
@@ -115,7 +115,7 @@ struct DescriptorAnswer {
 };
 
 /// Finds them, each proved for every element of every instruction and exactly the bases that it names. With fixed fields those that have
-/// them; the first element that they read from elsewhere is the misread one. A fixed start is an offset from the tile's base if that is read,
+/// them; the first element that they read from elsewhere is the misread one. The start of a number is an offset from the tile's base if that is read,
 /// else the tile's address.
 /// `gmma:K_SW128<f16> (128,64)`: 128B, SBO 1024, every base that is a multiple of 16, next k 32 bytes on.
 /// Throws InputError for what is no tile of an instruction: fewer than two modes, elements that no instruction reads, extents

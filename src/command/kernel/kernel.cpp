@@ -153,7 +153,7 @@ void add_comparison(Comparison const& c, std::string const& since, int exit_code
   document["since"] = comparison_json(c, since);
 }
 
-/// Names of the kernels of which every access is proved.
+/// Names of the kernels whose accesses are all proved.
 std::string proved_kernels(std::vector<Result> const& results) {
   constexpr std::size_t most = 4;
   std::vector<std::string> names;

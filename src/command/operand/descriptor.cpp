@@ -294,7 +294,10 @@ void print_solutions(TileResult const& result, Style const& style) {
                 fmt::format("{} bytes; k runs first, then rows, then stages", fmt::join(best.starts, ", ")),
                 "");
   }
-  print_field("bases", in_words(best.bases), "");
+  print_field("bases",
+              in_words(best.bases) +
+                  (result.map.acts_on_bytes() ? ", of a tile that is swizzled by its addresses" : ""),
+              "");
   fmt::print("{}  {}\n", style.gap(), style.strong(expression_of(best)));
   if (style.brief()) return;
   fmt::print("  smem: the tile's shared address, as __cvta_generic_to_shared gives it\n");

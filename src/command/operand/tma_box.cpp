@@ -122,6 +122,16 @@ std::string gaps_of(TmaPackedType const* packed) {
   return fmt::format("16 elements in {} bytes, {} bytes free behind them", used, packed->shared_bytes - used);
 }
 
+/// True if a row of the tensor begins before the one before it ends.
+bool overlaps(TmaTensor const& tensor, std::uint64_t element_bits) {
+  std::uint64_t bytes = tensor.extents.empty() ? 0 : tensor.extents[0] * element_bits / 8;
+  for (std::size_t d = 0; d < std::min(tensor.strides.size(), tensor.extents.size()); ++d) {
+    if (tensor.strides[d] < bytes) return true;
+    bytes = d + 1 < tensor.extents.size() ? tensor.strides[d] * tensor.extents[d + 1] : 0;
+  }
+  return false;
+}
+
 void print_type(OneType const& type, Style const& style) {
   TmaBoxQuestion const& q = type.question;
   TmaBoxAnswer const& found = type.found;
@@ -138,6 +148,8 @@ void print_type(OneType const& type, Style const& style) {
     if (std::string const gaps = gaps_of(q.packed); !gaps.empty()) fmt::print("           {}\n", gaps);
     if (!found.layout.empty()) fmt::print("           as a layout: {}\n", found.layout);
   }
+  if (legal && overlaps(q.tensor, q.bits))
+    fmt::print("  note: a stride is shorter than what it steps over: parts of the tensor overlap\n");
   if (found.split)
     fmt::print("           legal: {} boxes of {{{}}} side by side\n", found.split->boxes,
                fmt::join(found.split->box, ", "));

@@ -160,7 +160,7 @@ void print_text(RecheckResult const& result, Style const& style) {
   fmt::print(
       "{} of the catalogue's {} claims{}: {} agree, {} proofs of CaDiCaL hold ({} lemmas "
       "checked; {} "
-      "formulas fall by unit propagation alone{}), {} unknown, {} disagree, {} differ; {}\n",
+      "formulas need no lemma, as their terms fold to false{}), {} unknown, {} disagree, {} differ; {}\n",
       found.claims, found.catalogue, found.claims == found.catalogue ? "" : ", a part", answers(result),
       tally.proofs, tally.lemmas, tally.immediate,
       tally.made == 0 ? "" : fmt::format("; {} proofs made anew", tally.made), tally.unknown, tally.disagree,

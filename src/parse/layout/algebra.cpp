@@ -2,6 +2,9 @@
 #include "layout/integer.hpp"
 #include "parse/layout/mapping_parser.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <numeric>
 
 namespace swizproof {
@@ -264,6 +267,19 @@ Value recast_units(Arguments const& in) {
   return result(downcast(upcast(map, to / common), from / common));
 }
 
+/// Says at which index left_inverse(L)(L(i)) is not i, since L is not one-to-one; of layouts up to 2^16 elements.
+void note_lost_index(Arguments const& in, Layout const& l) {
+  constexpr std::uint64_t most = 1 << 16;
+  if (l.stride.has_basis() || defect(l) != Defect::none || static_cast<std::uint64_t>(l.size()) > most)
+    return;
+  std::map<std::int64_t, std::uint64_t> first;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
+    if (auto const [at, fresh] = first.try_emplace(static_cast<std::int64_t>(l(i).elements), i); !fresh)
+      return in.note(
+          fmt::format("{} is not one-to-one: at {} and {} it is {}, so that no inverse gives both back",
+                      to_string(l), at->second, i, at->first));
+}
+
 /// f(a, b) in elements, with a note where CuTe's count of a flagged layout is another.
 template <class F>
 Value in_elements(Arguments const& in, F const& f) {
@@ -520,7 +536,12 @@ constexpr Function functions[] = {
     {"flat_product", 2, 2, [](Arguments const& in) { return product(in, flat_product); }},
     {"flatten", 1, 1, composed<flatten>},
     {"group", 1, 1, group_from, 2, 2},
-    {"left_inverse", 1, 1, [](Arguments const& in) { return result(left_inverse(in.map(0))); }},
+    {"left_inverse", 1, 1,
+     [](Arguments const& in) {
+       Mapping const map = in.map(0);
+       if (Layout const* const l = plain_layout(map); l != nullptr) note_lost_index(in, *l);
+       return result(left_inverse(map));
+     }},
     {"local_partition", 3, 4, local_partition},
     {"local_tile", 3, 4, local_tile},
     {"logical_divide", 2, 2, [](Arguments const& in) { return divide(in, logical_divide); }},

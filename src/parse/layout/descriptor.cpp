@@ -94,6 +94,9 @@ Mapping parse_descriptor(Scanner& in, MappingOptions const& options) {
             in.at() - extents_from);
   map->element = std::move(type);
   map->notes.push_back("this is " + map->text);
+  if (descriptor.start != 0)
+    map->notes.push_back(
+        fmt::format("the start of the descriptor, {:#x}, counts from the tile's base", descriptor.start));
   map->text = fmt::format("desc:{:#018x}<{}b>,{} ({},{})", descriptor.bits(), *bits, major_name, rows, depth);
   return std::move(*map);
 }

@@ -124,8 +124,8 @@ TEST(Races, OfTwoWarpsAreNamedFirst) {
 TEST(Races, ExplainBytesThatAreReadTooEarly) {
   EXPECT_EQ(
       (Case{neighbour(33) + store}.answer()),
-      "uninitialised: thread 0 reads byte 0x484 of shared memory, which no thread has written: a write is "
-      "missing, or a barrier behind it");
+      "uninitialised: thread 0 reads byte 0x484 of shared memory, which no thread has written: a write, or "
+      "a barrier after it, is missing");
 }
 
 TEST(Flags, OrderWhatIsReleased) {

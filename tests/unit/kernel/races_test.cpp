@@ -6,6 +6,10 @@ namespace {
 /// %r4 is the address of the thread's own word, %r5 that of its neighbour's.
 std::string const addresses = "shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r2; add.u32 %r5, %r4, 4;\n";
 
+/// A copy to the own word, and a load of the neighbour's.
+std::string const copy = "ld.param.u64 %rd1, [g]; cp.async.ca.shared.global [%r4], [%rd1], 4; ",
+                  neighbour = "ld.shared.u32 %r6, [%r5];";
+
 KernelRaces races_of(std::string const& body, KernelOptions options = {}) {
   options.races = true;
   return report_of(addresses + body, std::move(options)).races.value();
@@ -86,14 +90,82 @@ TEST(KernelRaces, WarpsAreOrderedByTheirBarrier) {
 }
 
 TEST(KernelRaces, WhatIsNotModelledIsUndecided) {
-  expect_open("ld.param.u64 %rd1, [g]; cp.async.ca.shared.global [%r4], [%rd1], 4; ld.shared.u32 %r6, [%r5];",
-              "cp.async");
+  expect_open(copy + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r2+64];", "cp.async.mbarrier.arrive");
   expect_open("bar.sync 1, 32; st.shared.u32 [%r4], %r1; bar.sync 1, 32; ld.shared.u32 %r6, [%r5];",
               "part of the block");
   expect_open(
       "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; and.b32 %r6, %r6, 255; add.u32 %r6, %r6, %r1; "
       "mbarrier.init.shared.b64 [%r4], 1;",
       "mbarrier");
+}
+
+TEST(KernelRaces, ACopyIsCompleteBehindAWaitAndABarrier) {
+  expect_free(copy + "cp.async.wait_all; bar.sync 0; " + neighbour);
+  expect_race(copy + "cp.async.wait_all; " + neighbour);
+  expect_race(copy + "bar.sync 0; " + neighbour);
+  EXPECT_EQ(expect_race(copy + "bar.sync 0; cp.async.wait_all; " + neighbour).races.at(0).interval, 1U);
+  expect_race(copy + "bar.sync 0; bar.sync 0; " + neighbour);
+  expect_free(neighbour + "bar.sync 0; " + copy);
+}
+
+TEST(KernelRaces, ACopyRacesWithItsOwnThreadBeforeTheWait) {
+  std::string const own = "ld.shared.u32 %r6, [%r4];";
+  expect_free("ld.shared.u32 %r6, [%r4]; " + copy + "cp.async.wait_all; " + own);
+  KernelRaces const races = expect_race(copy + own);
+  EXPECT_EQ(races.races.at(0).first.thread, races.races.at(0).second.thread);
+  expect_race(copy + "bar.sync 0; bar.sync 0; st.shared.u32 [%r4], %r1;", RaceKind::lost_store);
+  expect_race(copy + copy, RaceKind::lost_store);
+  expect_open(
+      copy + "setp.eq.u32 %p1, %r3, 123456; @!%p1 cp.async.wait_all; setp.ne.u32 %p1, %r3, 77; @%p1 ret; " +
+          own,
+      "its own copy");
+}
+
+TEST(KernelRaces, AWaitLeavesTheLastGroups) {
+  std::string const second = "cp.async.ca.shared.global [%r4+2048], [%rd1], 4; cp.async.commit_group; ",
+                    both = copy + "cp.async.commit_group; " + second;
+  expect_free(both + "cp.async.wait_group 1; bar.sync 0; " + neighbour);
+  expect_race(both + "cp.async.wait_group 2; bar.sync 0; " + neighbour);
+  expect_race(both + "cp.async.wait_group 1; bar.sync 0; ld.shared.u32 %r6, [%r5+2048];");
+  expect_race(copy + second + "cp.async.wait_group 1; bar.sync 0; " + neighbour);
+  expect_race(copy + "cp.async.wait_group 0; bar.sync 0; " + neighbour);  // not committed
+}
+
+TEST(KernelRaces, AWaitWithAGuardProvesNothing) {
+  expect_open(copy + "setp.ge.u32 %p1, %r1, 0; @%p1 cp.async.wait_all; bar.sync 0; " + neighbour,
+              "two threads may access one byte");
+  expect_race(copy + "setp.gt.u32 %p1, %r1, 3; @%p1 cp.async.wait_all; bar.sync 0; " + neighbour);
+  expect_open(copy +
+                  "setp.ge.u32 %p1, %r1, 0; @%p1 cp.async.commit_group; cp.async.wait_group 0; bar.sync 0; " +
+                  neighbour,
+              "two threads may access one byte");
+}
+
+// Two buffers: each iteration copies into the one that the iteration before has read.
+TEST(KernelRaces, ALoopCopiesAhead) {
+  auto const pipeline = [](std::string const& wait, std::string const& behind) {
+    std::string const
+        to = "and.b32 %r7, %r6, 1; shl.b32 %r7, %r7, 10; add.u32 %r7, %r7, %r4; ",
+        from = "xor.b32 %r7, %r6, 1; and.b32 %r7, %r7, 1; shl.b32 %r7, %r7, 10; add.u32 %r7, %r7, %r5; ";
+    return copy + "cp.async.commit_group; mov.u32 %r6, 1;\nL: " + to +
+           "cp.async.ca.shared.global [%r7], [%rd1], 4; cp.async.commit_group; " + wait + " bar.sync 0; " +
+           from + "ld.shared.u32 %r8, [%r7]; " + behind +
+           " add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, %r3; @%p1 bra L;";
+  };
+  KernelOptions options;
+  options.block = {{128, 1, 1}};
+  auto const of = [&](std::string const& wait, std::string const& behind) {
+    return races_of(pipeline(wait, behind), options).verdict;
+  };
+  EXPECT_EQ(of("cp.async.wait_group 1;", "bar.sync 0;"), RaceVerdict::proved);
+  EXPECT_EQ(of("cp.async.wait_group 2;", "bar.sync 0;"), RaceVerdict::refuted);
+  EXPECT_EQ(of("cp.async.wait_group 1;", ""), RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, AThreadThatEndsBehindItsWaitIsOrderedWithNone) {
+  std::string const leaves = "setp.ge.u32 %p1, %r1, %r3; @%p1 ret; ";
+  expect_open(copy + "bar.sync 0; cp.async.wait_all; " + leaves + "bar.sync 0; ld.shared.u32 %r6, [%r5];",
+              "a thread may end");
 }
 
 TEST(KernelRaces, ARaceInOtherParametersIsFound) {
@@ -113,6 +185,8 @@ TEST(KernelRaces, StoresOfLoadedValuesMayBeOfOneValue) {
   expect_race(loads + stores, RaceKind::lost_store);
   EXPECT_EQ(races_of(loads + stores, accepted).verdict, RaceVerdict::unknown);
   EXPECT_EQ(races_of("mov.u32 %r6, %r1;" + stores, accepted).verdict, RaceVerdict::refuted);
+  // Shared memory that no thread has written may hold any numbers.
+  EXPECT_EQ(races_of("ld.shared.u32 %r6, [%r4+4096];" + stores, accepted).verdict, RaceVerdict::refuted);
 }
 
 TEST(KernelRaces, VolatileAccessesAreNoDataRace) {

@@ -1,0 +1,235 @@
+#include "tensor_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+constexpr unsigned least_columns = 32;
+
+FlowConflict misuse(FlowTouch const& by, std::string text, std::optional<FlowTouch> first = {}) {
+  return {FlowFaultKind::misuse, std::move(text), by, first, isa::tensor_columns, {}, {}, false};
+}
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------- columns
+
+std::optional<unsigned> TensorMemory::allocate(std::uint64_t columns, unsigned thread, FlowTouch const& by) {
+  if (columns < least_columns || columns > tensor_columns || !std::has_single_bit(columns))
+    throw misuse(by,
+                 fmt::format("tcgen05.alloc of {} columns: it allocates 32, 64, 128, 256 or 512", columns));
+  if (relinquished_)
+    throw misuse(by, "tcgen05.alloc is behind tcgen05.relinquish_alloc_permit of its block", relinquished_);
+  if (allocations_.size() > 1 && columns > allocations_.back().columns)
+    throw misuse(by,
+                 fmt::format("tcgen05.alloc of {} columns, behind one of {}: the number shall not increase",
+                             columns, allocations_.back().columns),
+                 allocations_.back().by);
+  for (Allocation const& a : allocations_)
+    if (a.columns != 0 && !clocks_.executed(a.thread, a.clock, thread))
+      faults_.doubt("which columns tcgen05.alloc gives depends on the order of the warps", by.line);
+  auto const free = [&](unsigned c) { return owner_[c] == 0 || allocations_[owner_[c]].freed.has_value(); };
+  unsigned first = 0, count = 0;
+  for (unsigned c = 0; c < tensor_columns && count < columns; ++c)
+    count = free(c) ? count + 1 : 0, first = c + 1 - count;
+  if (count < columns) return std::nullopt;
+  std::fill_n(owner_.begin() + first, columns, static_cast<std::uint32_t>(allocations_.size()));
+  allocations_.push_back({first, static_cast<unsigned>(columns), thread, clocks_.now(thread), by, {}});
+  for (unsigned lane = 0; lane < tensor_lanes; ++lane)  // what is there is not specified
+    std::fill_n(cells_.begin() + lane * tensor_columns + first, columns, TensorCell{});
+  return first;
+}
+
+void TensorMemory::deallocate(std::uint64_t address, std::uint64_t columns, unsigned thread,
+                              FlowTouch const& by) {
+  auto const at = std::find_if(allocations_.begin() + 1, allocations_.end(),
+                               [&](Allocation const& a) { return a.first == address && !a.freed; });
+  if (at == allocations_.end())
+    throw misuse(by, fmt::format("tcgen05.dealloc of 0x{:x}, where no allocation begins", address));
+  if (at->columns != columns)
+    throw misuse(by,
+                 fmt::format("tcgen05.dealloc of {} columns, and tcgen05.alloc has allocated {}", columns,
+                             at->columns),
+                 at->by);
+  if (!clocks_.executed(at->thread, at->clock, thread))
+    throw misuse(by, "tcgen05.dealloc is not ordered behind tcgen05.alloc", at->by);
+  std::set<std::uint32_t> seen;
+  for (unsigned lane = 0; lane < tensor_lanes; ++lane)
+    for (unsigned c = at->first; c < at->first + at->columns; ++c) {
+      TensorCell const& cell = cells_[lane * tensor_columns + c];
+      if (cell.writer != 0) seen.insert(cell.writer);
+      seen.insert(cell.readers.begin(), cell.readers.end());
+    }
+  for (std::uint32_t const n : seen) {
+    TensorAccess const& a = accesses_[n];
+    if (clocks_.executed(a.unit, a.clock, thread)) continue;
+    faults_.add({FlowFaultKind::race,
+                 fmt::format("warp {} deallocates columns of Tensor Memory that {} accesses: no {}",
+                             thread / 32, name(a),
+                             a.accumulator != 0 ? "tcgen05.commit and wait at its mbarrier are between"
+                                                : "tcgen05.wait and barrier are between"),
+                 by,
+                 a.touch,
+                 isa::tensor_order,
+                 {},
+                 {},
+                 true});
+  }
+  at->freed = by, at->thread = thread, at->clock = clocks_.now(thread);
+}
+
+void TensorMemory::end() {
+  for (Allocation const& a : allocations_)
+    if (a.columns != 0 && !a.freed)
+      faults_.add(misuse(a.by, fmt::format("the block ends, and {} columns of Tensor Memory are allocated: "
+                                           "tcgen05.dealloc is missing",
+                                           a.columns)));
+}
+
+void TensorMemory::need_columns(std::uint64_t first, std::uint64_t count) {
+  TensorAccess const& by = accesses_.back();
+  for (std::uint64_t c = first; c < first + count; ++c) {
+    if (c >= tensor_columns || owner_[c] == 0)
+      throw FlowConflict{FlowFaultKind::out_of_bounds,
+                         fmt::format("{} accesses column {} of Tensor Memory, which is not allocated: "
+                                     "tcgen05.alloc is missing, or a barrier behind it",
+                                     name(by), c),
+                         by.touch,
+                         {},
+                         isa::tensor_columns,
+                         {},
+                         {},
+                         false};
+    Allocation const& a = allocations_[owner_[c]];
+    if (a.freed)
+      throw misuse(by.touch,
+                   fmt::format("{} accesses column {} of Tensor Memory behind tcgen05.dealloc", name(by), c),
+                   a.freed);
+    if (!clocks_.executed(a.thread, a.clock, by.threads.front()))
+      throw FlowConflict{
+          FlowFaultKind::race,
+          fmt::format("{} accesses column {} of Tensor Memory, and no barrier is behind tcgen05.alloc",
+                      name(by), c),
+          by.touch,
+          a.by,
+          isa::tensor_columns,
+          {},
+          {},
+          true};
+  }
+}
+
+// ----------------------------------------------------------------------------------------- order
+
+void TensorMemory::begin(TensorAccess access) {
+  access.clock = clocks_.now(access.unit);
+  access.issued = clocks_.now(access.threads.front());
+  accesses_.push_back(std::move(access));
+  checked_.clear(), last_checked_ = 0;
+}
+
+/// Moment `when` of a unit or a thread, as what a thread issues now is ordered behind it.
+TensorMemory::Relation TensorMemory::seen(unsigned of, std::uint32_t when, unsigned thread) const {
+  if (views_[thread] && (*views_[thread])[of] >= when) return Relation::ordered;
+  if (clocks_.ordered(of, when, thread)) return Relation::acquired;
+  return clocks_.executed(of, when, thread) ? Relation::unfenced : Relation::none;
+}
+
+TensorMemory::Relation TensorMemory::relation(TensorAccess const& first, TensorAccess const& second,
+                                              unsigned thread) const {
+  bool const waits = first.accumulator == 0;  // tcgen05.wait::ld, ::st
+  if (waits && first.threads.front() / 32 == thread / 32)
+    return clocks_.executed(first.unit, first.clock, thread) ? Relation::ordered : Relation::none;
+  Relation best = seen(first.unit, first.clock, thread);
+  if (first.accumulator == 0 || first.accumulator != second.accumulator) return best;
+  unsigned const issuer = first.threads.front();
+  if (issuer == thread) return Relation::ordered;
+  auto const& fences = fences_[issuer];
+  auto const fence = std::lower_bound(fences.begin(), fences.end(), first.issued);
+  return fence == fences.end() ? best : std::max(best, seen(issuer, *fence, thread));
+}
+
+void TensorMemory::conflict(TensorAccess const& first, Relation relation, std::string const& text) {
+  TensorAccess const& second = accesses_.back();
+  bool const fence = relation == Relation::unfenced;
+  FlowFaultKind const kind = fence ? FlowFaultKind::fence : FlowFaultKind::race;
+  if (!faults_.would_keep(kind, true)) return;
+  char const* const missing = fence ? "no tcgen05.fence::after_thread_sync is between them"
+                              : first.accumulator != 0
+                                  ? "no tcgen05.commit and wait at its mbarrier are between"
+                              : first.threads.front() / 32 == second.threads.front() / 32
+                                  ? "no tcgen05.wait is between them"
+                                  : "no tcgen05.wait and a barrier behind it are between";
+  faults_.add({kind,
+               fmt::format("{}: {}", text, missing),
+               second.touch,
+               first.touch,
+               isa::tensor_order,
+               fence ? "tcgen05.fence::after_thread_sync before it" : "",
+               {},
+               true});
+}
+
+void TensorMemory::check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb,
+                         char const* verb_of_first) {
+  if (earlier == 0 || earlier == last_checked_ || earlier + 1 == accesses_.size()) return;
+  last_checked_ = earlier;
+  if (!checked_.insert(earlier).second) return;
+  TensorAccess const &first = accesses_[earlier], &second = accesses_.back();
+  Relation worst = Relation::ordered, best = Relation::none;
+  for (unsigned const t : second.threads) {
+    Relation const one = relation(first, second, t);
+    worst = std::min(worst, one), best = std::max(best, one);
+  }
+  if (worst >= Relation::acquired) {
+    if (worst == Relation::acquired) by_acquire_.insert(second.touch.line);
+    return;
+  }
+  std::string const text = fmt::format("{} {} lane {}, column {} of Tensor Memory, which {} {}", name(second),
+                                       verb, lane, column, name(first), verb_of_first);
+  if (best >= Relation::acquired)
+    return faults_.doubt(text + ": a part of the threads is ordered behind it", second.touch.line);
+  conflict(first, worst, text);
+}
+
+TensorCell const* TensorMemory::read(unsigned lane, unsigned column) {
+  TensorCell& cell = cells_[lane * tensor_columns + column];
+  auto const now = static_cast<std::uint32_t>(accesses_.size() - 1);
+  if (cell.writer == 0) {
+    TensorAccess const& by = accesses_.back();
+    if (faults_.would_keep(FlowFaultKind::uninitialised, false))
+      faults_.add(
+          {FlowFaultKind::uninitialised,
+           fmt::format("{} reads lane {}, column {} of Tensor Memory, which nothing has written since "
+                       "tcgen05.alloc",
+                       name(by), lane, column),
+           by.touch,
+           {},
+           isa::tensor_columns,
+           {},
+           {},
+           false});
+    return nullptr;
+  }
+  check(cell.writer, lane, column, "reads", "writes");
+  if (cell.readers.empty() || cell.readers.back() != now) cell.readers.push_back(now);
+  return &cell;
+}
+
+void TensorMemory::write(unsigned lane, unsigned column, Word const& value) {
+  TensorCell& cell = cells_[lane * tensor_columns + column];
+  check(cell.writer, lane, column, "writes", "writes");
+  for (std::uint32_t const r : cell.readers) check(r, lane, column, "writes", "reads");
+  cell.readers.clear();
+  cell.writer = static_cast<std::uint32_t>(accesses_.size() - 1);
+  cell.number = static_cast<std::uint32_t>(value.number), cell.named = value.named & 15;
+  std::copy_n(value.part.begin(), 4, cell.part.begin());
+}
+
+}  // namespace swizproof::flow_detail

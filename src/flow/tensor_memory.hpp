@@ -1,0 +1,123 @@
+// Tensor Memory of a block: 128 lanes of 512 columns of 32 bits, who has allocated a column, and who wrote and read each cell.
+//
+// tcgen05.mma, .ld and .st are asynchronous, also for the thread that issues them [PTX ISA 9.1, 9.7.16.6]. Each is complete by a moment of a
+// clock of its own (units.hpp). A second access of a cell, one of the two a write, is ordered behind the first
+//   (a) if tcgen05.fence::after_thread_sync of its thread is behind the first's completion: tcgen05.commit and the wait at its mbarrier,
+//       or tcgen05.wait::ld, ::st and what orders that thread [9.7.16.6.4.2, 9.7.16.6.4.4];
+//   (b) if its own thread has waited for the first by tcgen05.wait::ld, ::st [9.7.16.8.5];
+//   (c) if the memory model orders it behind the completion, by an acquire or a barrier and without a fence: "the standard memory consistency
+//       model synchronization mechanisms also apply" [9.7.16.6.3]. The answer states this reading;
+//   (d) if both are pipelined, and issued by one thread, or with tcgen05.fence::before_thread_sync and (a) or (c) between [9.7.16.6.2, .3]:
+//       tcgen05.mma of one accumulator and shape.
+// tcgen05.dealloc is synchronous: it needs completion alone.
+#pragma once
+
+#include "faults.hpp"
+#include "names.hpp"
+#include "order.hpp"
+#include "units.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+inline constexpr unsigned tensor_lanes = 128, tensor_columns = 512;
+
+/// An asynchronous instruction that accesses Tensor Memory.
+struct TensorAccess {
+  std::vector<unsigned> threads{};  ///< that execute it: of ld and st a warp
+  unsigned unit = 0;                ///< number of the clock by which it is complete
+  FlowTouch touch{};
+  std::uint64_t accumulator = 0;  ///< tcgen05.mma: address and shape of D; 0: another instruction
+  std::uint32_t clock = 0;        ///< moment of the unit
+  std::uint32_t issued = 0;       ///< moment of the first thread
+};
+
+/// 32 bits: a number, or bytes of names.
+struct TensorCell {
+  std::array<std::uint32_t, 4> part{};
+  std::uint32_t number = 0;
+  std::uint8_t named = 0;
+  std::uint32_t writer = 0;  ///< number of an access; 0: none
+  std::vector<std::uint32_t> readers{};
+};
+
+/// Tensor Memory of one block.
+class TensorMemory {
+ public:
+  TensorMemory(unsigned threads, Clocks& clocks, Faults& faults, Units units)
+      : clocks_(clocks),
+        faults_(faults),
+        units_(units),
+        fences_(threads),
+        views_(threads),
+        cells_(std::size_t{tensor_lanes} * tensor_columns),
+        owner_(tensor_columns, 0) {}
+
+  /// The lowest free columns, for a warp; nothing if there are none now. Throws FlowConflict: a count that is not valid.
+  [[nodiscard]] std::optional<unsigned> allocate(std::uint64_t columns, unsigned thread, FlowTouch const& by);
+  void deallocate(std::uint64_t address, std::uint64_t columns, unsigned thread, FlowTouch const& by);
+  void relinquish(FlowTouch const& by) { relinquished_ = by; }
+  /// The block has ended: all columns have to be free.
+  void end();
+
+  void fence_before(unsigned thread) { fences_[thread].push_back(clocks_.arrive(thread).own); }
+  void fence_after(unsigned thread) { views_[thread] = clocks_.seen(thread).execution; }
+
+  /// Begins an access; the next reads and writes are of it.
+  void begin(TensorAccess access);
+  /// Fails if columns [first, first + count) are not allocated for what begins now.
+  void need_columns(std::uint64_t first, std::uint64_t count);
+  /// Reads a cell; what nothing has written is a fault, and 0 here.
+  TensorCell const* read(unsigned lane, unsigned column);
+  void write(unsigned lane, unsigned column, Word const& value);
+  /// Instruction that wrote a cell.
+  [[nodiscard]] std::uint32_t line_of(TensorCell const& cell) const {
+    return accesses_[cell.writer].touch.line;
+  }
+  /// A register is read that tcgen05.ld of this instruction writes, without a wait between.
+  void used_early(std::uint32_t line) { used_early_.insert(line); }
+  /// Instructions that are ordered by (c), and loads whose registers are used without a wait.
+  [[nodiscard]] std::set<std::uint32_t> const& by_acquire() const { return by_acquire_; }
+  [[nodiscard]] std::set<std::uint32_t> const& used_early() const { return used_early_; }
+
+ private:
+  struct Allocation {
+    unsigned first = 0, columns = 0, thread = 0;
+    std::uint32_t clock = 0;
+    FlowTouch by{};
+    std::optional<FlowTouch> freed{};
+  };
+  /// Relation of an access to an earlier one, from the worst on.
+  enum class Relation : std::uint8_t { none, unfenced, acquired, ordered };
+
+  [[nodiscard]] Relation seen(unsigned of, std::uint32_t when, unsigned thread) const;
+  [[nodiscard]] Relation relation(TensorAccess const& first, TensorAccess const& second,
+                                  unsigned thread) const;
+  void check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb,
+             char const* verb_of_first);
+  void conflict(TensorAccess const& first, Relation relation, std::string const& text);
+  [[nodiscard]] std::string name(TensorAccess const& a) const { return units_.who(a.unit); }
+
+  Clocks& clocks_;
+  Faults& faults_;
+  Units units_;
+  std::vector<std::vector<std::uint32_t>> fences_;  ///< tcgen05.fence::before_thread_sync of each thread
+  std::vector<Clocks::Vector>
+      views_;  ///< execution before the last tcgen05.fence::after_thread_sync of each thread
+  std::vector<TensorCell> cells_;
+  std::vector<std::uint32_t> owner_;  ///< of each column, the last allocation; 0: none
+  std::vector<Allocation> allocations_{1};
+  std::optional<FlowTouch> relinquished_{};
+  std::vector<TensorAccess> accesses_{1};
+  std::set<std::uint32_t> checked_{};  ///< earlier accesses that the current one was compared with
+  std::uint32_t last_checked_ = 0;
+  std::set<std::uint32_t> by_acquire_{}, used_early_{};
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,286 @@
+// Tensor Memory: columns, lanes, registers, products, and what orders them.
+#include "kernel_case.hpp"
+
+#include <swizproof/hardware/mma_descriptor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace swizproof {
+
+namespace {
+
+/// A kernel of 128 threads that allocates 32 columns, executes a text, and frees them. %r10 is the address, %r11 that of the warp's lanes.
+Case with_columns(std::string const& body, std::string const& expect = "c[i] = a[i]",
+                  std::string const& behind = "bar.sync 0;\n") {
+  Case c{
+      "shr.u32 %r5, %r1, 5; setp.ne.u32 %p1, %r5, 0; add.u32 %r6, %r2, 2048;\n"
+      "@%p1 bra $a; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r6], 32;\n$a: bar.sync 0;\n"
+      "ld.shared.b32 %r10, [%r6]; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7;\n" +
+          body + behind + "@%p1 bra $z; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;\n$z:",
+      "f32[128]", "f32[128]"};
+  c.expect = {expect}, c.threads = 128;
+  return c;
+}
+
+std::string const out = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r11], {%f1};\n",
+                  stored = "tcgen05.wait::st.sync.aligned;\n",
+                  back = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%f2}, [%r11];\n",
+                  loaded = "tcgen05.wait::ld.sync.aligned;\n";
+
+}  // namespace
+
+TEST(Tcgen05, MovesThroughItsLanes) {
+  EXPECT_EQ(with_columns(load + out + stored + back + loaded + store).answer(), "proved");
+  // By .16x64b thread t has lane t/4 + 8 (t % 2), column t/2 % 2. Back by .32x32b: lane l, column 0 has thread 4 (l % 8) + l/8.
+  std::string const half =
+      "tcgen05.st.sync.aligned.16x64b.x1.b32 [%r11], {%f1};\nadd.u32 %r12, %r11, 0x100000;\n"
+      "tcgen05.st.sync.aligned.16x64b.x1.b32 [%r12], {%f1};\n";
+  EXPECT_EQ(with_columns(load + half + stored + back + loaded + store,
+                         "c[32*w + 16*h + 8*j + i] = a[32*w + 4*i + j] for w in 0..3 for h in 0..1 for j in "
+                         "0..1 for i in 0..7")
+                .answer(),
+            "proved");
+}
+
+TEST(Tcgen05, ReachesTheLanesOfItsWarp) {
+  EXPECT_EQ(
+      with_columns("tcgen05.st.sync.aligned.32x32b.x1.b32 [%r10], {%f1};\n").answer(),
+      "out of bounds: warp 1 accesses lanes 0 to 31 of Tensor Memory, and reaches lanes 32 to 63 alone");
+  EXPECT_EQ(
+      with_columns("add.u32 %r12, %r11, %r1; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {%f1};\n").kind(),
+      "misuse");
+}
+
+TEST(Tcgen05, HasColumnsWhileTheyAreAllocated) {
+  auto const at = [](std::string const& text, std::string const& by) {
+    Case c = with_columns(load + out + stored + back + loaded + store);
+    c.body.replace(c.body.find(text), text.size(), by);
+    return c.answer();
+  };
+  EXPECT_EQ(at("[%r6], 32;", "[%r6], 33;"),
+            "misuse: tcgen05.alloc of 33 columns: it allocates 32, 64, 128, 256 or 512");
+  EXPECT_EQ(at("%r10, 32;", "%r10, 64;"),
+            "misuse: tcgen05.dealloc of 64 columns, and tcgen05.alloc has allocated 32");
+  EXPECT_EQ(at("%r10, 32;", "%r5, 32; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;"),
+            "misuse: tcgen05.dealloc of 0x0, where no allocation begins");
+  EXPECT_EQ(
+      at("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;", ""),
+      "misuse: the block ends, and 32 columns of Tensor Memory are allocated: tcgen05.dealloc is missing");
+  EXPECT_EQ(at("[%r6], 32;",
+               "[%r6], 32; tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; "
+               "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r6], 32;"),
+            "misuse: tcgen05.alloc is behind tcgen05.relinquish_alloc_permit of its block");
+  EXPECT_EQ(
+      at("[%r6], 32;", "[%r6], 32; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r6+4], 64;"),
+      "misuse: tcgen05.alloc of 64 columns, behind one of 32: the number shall not increase");
+  EXPECT_EQ(
+      with_columns("add.u32 %r12, %r11, 32; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r12], {%f1};\n").kind(),
+      "out of bounds");
+  EXPECT_EQ(with_columns(back).kind(), "uninitialised");
+  EXPECT_EQ(with_columns("@!%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;\nbar.sync 0;\n" +
+                         load + out)
+                .answer(),
+            "misuse: tcgen05.st of warp 0 accesses column 0 of Tensor Memory behind tcgen05.dealloc");
+}
+
+TEST(Tcgen05, WaitsForStoresAndLoads) {
+  EXPECT_EQ(with_columns(load + out + back + loaded + store).answer(),
+            "race: tcgen05.ld of warp 0 reads lane 0, column 0 of Tensor Memory, which tcgen05.st of warp 0 "
+            "writes: no tcgen05.wait is "
+            "between them");
+  EXPECT_EQ(with_columns(load + out + stored + back + store).answer(),
+            "race: warp 0 deallocates columns of Tensor Memory that tcgen05.ld of warp 0 accesses: no "
+            "tcgen05.wait and barrier are between");
+  EXPECT_EQ(with_columns(load + out + stored + back + loaded + store, "c[i] = a[i]", "").answer(),
+            "misuse: tcgen05.st of warp 1 accesses column 0 of Tensor Memory behind tcgen05.dealloc");
+  EXPECT_EQ(with_columns(load + out + stored + back + "mov.f32 %f2, %f1;\n" + loaded + store).answer(),
+            "race: warp 0 writes %f2, which tcgen05.ld writes, and has not waited for it");
+  EXPECT_EQ(with_columns(load + out + stored + back + stored + "mov.f32 %f2, %f1;\n" + loaded + store).kind(),
+            "race");
+  // A register that is read follows the load [9.7.16.6.4.5]; the answer says so.
+  FlowReport const read = with_columns(load + out + stored + back + store + loaded).report();
+  EXPECT_EQ(read.verdict, FlowVerdict::proved);
+  EXPECT_TRUE(std::any_of(read.assumed.begin(), read.assumed.end(), [](std::string const& s) {
+    return s.starts_with("registers of tcgen05.ld are used before");
+  }));
+}
+
+TEST(Tcgen05, OrdersWarpsByFences) {
+  // Two warpgroups share the lanes: warp 4 reads what warp 0 writes.
+  auto const two = [](std::string const& between, std::string const& behind_store = stored) {
+    Case c = with_columns(
+        "setp.gt.u32 %p2, %r5, 3; and.b32 %r5, %r5, 3; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7;\n@%p2 "
+        "bra $1;\n" +
+            load + out + behind_store + "$1: " + between + "@!%p2 bra $2;\n" + back + loaded + store + "$2: ",
+        "c[i] = a[i - 128] for i in 128..255");
+    c.a = "f32[256]", c.c = "f32[256]", c.threads = 256;
+    return c;
+  };
+  std::string const before = "tcgen05.fence::before_thread_sync;\n", barrier = "bar.sync 0;\n",
+                    after = "tcgen05.fence::after_thread_sync;\n";
+  EXPECT_EQ(two(before + barrier + after).answer(), "proved");
+  EXPECT_EQ(two(before + after).kind(), "race");
+  EXPECT_EQ(two(before + barrier + after, "").kind(), "race");
+  FlowReport const acquired = two(barrier).report();
+  EXPECT_EQ(acquired.verdict, FlowVerdict::proved);
+  EXPECT_TRUE(std::any_of(acquired.assumed.begin(), acquired.assumed.end(), [](std::string const& s) {
+    return s.starts_with("an acquire or a barrier orders tcgen05");
+  }));
+}
+
+TEST(Tcgen05, RefusesByName) {
+  for (std::string const op :
+       {"tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {%f1}, [%r11];",
+        "tcgen05.shift.cta_group::1.down [%r11];",
+        "tcgen05.mma.cta_group::2.kind::f16 [%r10], %rd1, %rd2, %r5, %p1;",
+        "tcgen05.mma.ws.cta_group::1.kind::f16 [%r10], %rd1, %rd2, %r5, %p1;",
+        "tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%r10], %rd1, %rd2, %r5, [%r10], [%r10], %p1;",
+        "tcgen05.mma.sp.cta_group::1.kind::f16 [%r10], %rd1, %rd2, [%r10], %r5, %p1;",
+        "tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %rd1, %rd2, %r5, %p1;",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r6], "
+        "%h1;"}) {
+    std::string const name = op.substr(0, op.find(' '));
+    EXPECT_EQ(with_columns(op).answer(), "unknown: " + name + " is not executed");
+  }
+}
+
+namespace {
+
+/// D of `rows` rows and 8 columns: products of A, `rows` x k elements without swizzle in the tile (or in Tensor Memory), and of B, 8 x k behind it.
+/// A is K-major without swizzle: 8 rows of 16 bytes, the next 16 bytes of k 128 bytes on (LBO), the next 8 rows 256 on (SBO).
+struct Product {
+  std::string kind, type, result;
+  std::uint32_t instruction;
+  unsigned rows = 64, k = 16, bytes = 2;
+  bool a_in_tensor_memory = false;
+  std::string accumulates = "0";
+
+  [[nodiscard]] Case kernel(std::string const& expect) const {
+    // Thread t copies row t of A, and of B: 32 bytes each.
+    std::string body =
+        "shr.u32 %r5, %r1, 5; setp.ne.u32 %p1, %r5, 0; setp.ne.u32 %p2, %r1, 0; add.u32 %r6, %r2, 3968; "
+        "add.u32 %r9, %r2, 3976;\n"
+        "@%p2 bra $i; mbarrier.init.shared::cta.b64 [%r9], 1; $i:\n"
+        "@%p1 bra $a; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r6], 32;\n$a: ";
+    body += fmt::format("setp.lt.u32 %p3, %r1, {}; mul.wide.u32 %rd6, %r1, 32; add.u64 %rd7, %rd2, %rd6;\n",
+                        rows + 8);
+    body +=
+        "shr.u32 %r12, %r1, 3; shl.b32 %r12, %r12, 8; and.b32 %r13, %r1, 7; shl.b32 %r13, %r13, 4; add.u32 "
+        "%r12, %r12, %r13; "
+        "add.u32 %r12, %r12, %r2;\n"
+        "@!%p3 bra $c; ld.global.v4.b32 {%r14, %r15, %r16, %r17}, [%rd7]; ld.global.v4.b32 {%r18, %r19, "
+        "%r20, %r21}, [%rd7+16];\n"
+        "st.shared.v4.b32 [%r12], {%r14, %r15, %r16, %r17}; st.shared.v4.b32 [%r12+128], {%r18, %r19, %r20, "
+        "%r21};\n"
+        "$c: fence.proxy.async.shared::cta; bar.sync 0;\nld.shared.b32 %r10, [%r6]; shl.b32 %r7, %r5, 21; "
+        "add.u32 %r11, %r10, %r7;\n";
+    if (a_in_tensor_memory)
+      body +=
+          "and.b32 %r30, %r1, 15; shr.u32 %r31, %r1, 5; shl.b32 %r31, %r31, 4; add.u32 %r30, %r30, %r31; "
+          "mul.wide.u32 %rd6, %r30, 32; "
+          "add.u64 %rd7, %rd2, %rd6; ld.global.v4.b32 {%r14, %r15, %r16, %r17}, [%rd7]; ld.global.v4.b32 "
+          "{%r18, %r19, %r20, %r21}, [%rd7+16];\n"
+          "add.u32 %r12, %r11, 16; tcgen05.st.sync.aligned.32x32b.x8.b32 [%r12], {%r14, %r15, %r16, %r17, "
+          "%r18, %r19, %r20, %r21};\n"
+          "tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync; bar.sync 0; "
+          "tcgen05.fence::after_thread_sync;\n";
+    body +=
+        "@%p2 bra $m; shr.u32 %r22, %r2, 4; cvt.u64.u32 %rd8, %r22; or.b64 %rd8, %rd8, 0x0000401000080000;\n";
+    body += fmt::format(
+        "add.u64 %rd9, %rd8, {}; mov.u32 %r23, {}; setp.ne.u32 %p4, {}, 0; add.u32 %r24, %r10, 16;\n",
+        rows * 2, instruction, accumulates);
+    body += fmt::format("tcgen05.mma.cta_group::1.kind::{} [%r10], {}, %rd9, %r23, %p4;\n", kind,
+                        a_in_tensor_memory ? "[%r24]" : "%rd8");
+    body +=
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n$m: bar.warp.sync "
+        "-1;\n"
+        "$w: mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $w; "
+        "tcgen05.fence::after_thread_sync;\n";
+    if (rows == 128)
+      body +=
+          "tcgen05.ld.sync.aligned.32x32b.x8.b32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%r11]; "
+          "tcgen05.wait::ld.sync.aligned;\n"
+          "mul.wide.u32 %rd6, %r1, 32; add.u64 %rd7, %rd1, %rd6; st.global.v4.f32 [%rd7], {%f0, %f1, %f2, "
+          "%f3}; st.global.v4.f32 [%rd7+16], {%f4, %f5, %f6, "
+          "%f7};\n";
+    else  // lane t/4 + 8 (t % 2), columns 2 r + t/2 % 2
+      body +=
+          "tcgen05.ld.sync.aligned.16x64b.x4.b32 {%f0, %f1, %f2, %f3}, [%r11]; "
+          "tcgen05.wait::ld.sync.aligned;\n"
+          "and.b32 %r25, %r1, 31; shr.u32 %r26, %r25, 2; and.b32 %r27, %r1, 1; shl.b32 %r27, %r27, 3; "
+          "add.u32 %r26, %r26, %r27; shl.b32 %r28, %r5, 4; "
+          "add.u32 %r26, %r26, %r28; shl.b32 %r26, %r26, 3; shr.u32 %r27, %r25, 1; and.b32 %r27, %r27, 1; "
+          "add.u32 %r26, %r26, %r27;\n"
+          "mul.wide.u32 %rd6, %r26, 4; add.u64 %rd7, %rd1, %rd6; st.global.f32 [%rd7], %f0; st.global.f32 "
+          "[%rd7+8], %f1; st.global.f32 [%rd7+16], %f2; "
+          "st.global.f32 [%rd7+24], %f3;\n";
+    body += "bar.sync 0; @%p1 bra $z; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;\n$z:";
+    Case c{body, fmt::format("{}[{}][8]", result, rows), fmt::format("{}[{}][{}]", type, rows + 8, k)};
+    c.expect = {expect}, c.threads = rows == 128 ? 160 : 128;
+    return c;
+  }
+  [[nodiscard]] std::string answer(std::string const& expect = "") const {
+    return kernel(expect.empty()
+                      ? fmt::format("c[m][n] = sum(k) a[m][k]*a[{} + n][k] for m in 0..{}", rows, rows - 1)
+                      : expect)
+        .answer();
+  }
+};
+
+/// An instruction descriptor without types: N is 8.
+constexpr std::uint32_t shape_of(unsigned rows) { return 1U << 17 | rows / 16 << 24; }
+
+}  // namespace
+
+TEST(Tcgen05Mma, MultipliesEachKind) {
+  std::uint32_t const f32 = 1U << 4, s32 = 2U << 4;
+  EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32}).answer(), "proved");
+  EXPECT_EQ((Product{"f16", "bf16", "f32", shape_of(64) | f32 | 1U << 7 | 1U << 10}).answer(), "proved");
+  EXPECT_EQ((Product{"tf32", "f32", "f32", shape_of(64) | f32 | 2U << 7 | 2U << 10, 64, 8, 4}).answer(),
+            "proved");
+  EXPECT_EQ((Product{"f8f6f4", "e4m3", "f32", shape_of(64) | f32, 64, 32, 1}).answer(), "proved");
+  EXPECT_EQ((Product{"i8", "s8", "i32", shape_of(64) | s32 | 1U << 7 | 1U << 10, 64, 32, 1}).answer(),
+            "proved");
+  EXPECT_EQ((Product{"i8", "u8", "i32", shape_of(64) | s32, 64, 32, 1}).answer(), "proved");
+}
+
+TEST(Tcgen05Mma, ReadsAInTensorMemory) {
+  std::uint32_t const f32 = 1U << 4;
+  EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32, 64, 16, 2, true}).answer(), "proved");
+  EXPECT_EQ((Product{"f8f6f4", "e4m3", "f32", shape_of(64) | f32, 64, 32, 1, true}).answer(), "proved");
+  EXPECT_EQ((Product{"tf32", "f32", "f32", shape_of(64) | f32 | 2U << 7 | 2U << 10, 64, 8, 4, true}).answer(),
+            "proved");
+}
+
+TEST(Tcgen05Mma, TakesSignsMajorsAndTheAccumulator) {
+  std::uint32_t const f32 = 1U << 4;
+  EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32 | 1U << 13})
+                .answer("c[m][n] = -1*sum(k) a[m][k]*a[64 + n][k] for m in 0..63"),
+            "proved");
+  EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32 | 3U << 13}).answer(), "proved");
+  EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32 | 1U << 15}).answer(), "wrong element");
+  EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32, 64, 16, 2, false, "1"}).answer().substr(0, 13),
+            "uninitialised");
+}
+
+TEST(Tcgen05Mma, HasADescriptorOfItsKind) {
+  auto const answer = [](std::uint32_t bits) { return Product{"f16", "f16", "f32", bits}.answer(); };
+  std::uint32_t const f32 = 1U << 4;
+  EXPECT_EQ(answer(shape_of(64) | f32 | 1U << 6),
+            "misuse: the instruction descriptor of thread 0: a reserved bit is not 0");
+  EXPECT_EQ(answer(shape_of(64) | f32 | 2U << 7),
+            "misuse: the instruction descriptor of thread 0: the kind has no such type of A or B");
+  EXPECT_EQ(answer(shape_of(64) | 2U << 4),
+            "misuse: the instruction descriptor of thread 0: the kind has no such type of D");
+  EXPECT_EQ(answer(shape_of(64) | 1U << 7),
+            "misuse: the instruction descriptor of thread 0: D of f16 needs A and B of f16");
+  EXPECT_EQ(answer(shape_of(32) | f32),
+            "misuse: the instruction descriptor of thread 0: M is neither 64 nor 128");
+  EXPECT_EQ(answer(f32 | 4U << 24), "misuse: the instruction descriptor of thread 0: the kind has no such N");
+  EXPECT_EQ(answer(shape_of(64) | f32 | 1U << 2),
+            "unknown: the instruction descriptor has a sparse matrix, which is not executed");
+}
+
+}  // namespace swizproof
