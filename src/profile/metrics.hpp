@@ -25,7 +25,11 @@ struct Sum {
 /// All kinds of sums that are read.
 [[nodiscard]] std::vector<Sum> const& sums();
 
-/// True if one of the sums has a metric of this name.
+/// Wavefronts of the shared-memory pipes of all SMs, and the cycles of all SMs: a pipe takes one wavefront a cycle (H12).
+inline constexpr std::string_view pipe_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+inline constexpr std::string_view pipe_cycles = "sm__cycles_elapsed.sum";
+
+/// True if one of the sums has a metric of this name, or the pipe.
 [[nodiscard]] bool is_metric(std::string_view name);
 
 }  // namespace swizproof

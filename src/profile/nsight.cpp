@@ -91,7 +91,8 @@ class Reader {
     finish_table();
     for (Launch const& launch : launches_)
       for (Sum const& sum : sums()) finish(launch, sum);
-    if (!source_ && out_.measurements.empty() && out_.never_ran + out_.no_count == 0)
+    for (Launch const& launch : launches_) finish_pipe(launch);
+    if (!source_ && out_.measurements.empty() && out_.pipes.empty() && out_.never_ran + out_.no_count == 0)
       refuse(found_ ? "no sum has both its wavefronts and its instructions"
                     : "no table of shared-memory wavefronts",
              0,
@@ -283,6 +284,15 @@ class Reader {
     for (std::string const& name : names)
       if (auto const at = launch.metrics.find(name); at != launch.metrics.end()) return &at->second;
     return nullptr;
+  }
+  void finish_pipe(Launch const& launch) {
+    auto const* const wavefronts = value_of(launch, {std::string(pipe_wavefronts)});
+    auto const* const cycles = value_of(launch, {std::string(pipe_cycles)});
+    if (wavefronts == nullptr || cycles == nullptr || !*wavefronts || !*cycles) return;
+    if (**wavefronts > **cycles)
+      refuse("more wavefronts of shared memory than cycles of all SMs: " + launch.kernel, 0,
+             "export both metrics of one run");
+    out_.pipes.push_back({plain_kernel_name(launch.kernel), **wavefronts, **cycles});
   }
   void finish(Launch const& launch, Sum const& sum) {
     auto const* const wavefronts = value_of(launch, sum.wavefronts);

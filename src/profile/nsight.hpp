@@ -53,10 +53,17 @@ struct SourceTable {
       lines{};  ///< all that are an access to shared memory, have wavefronts, or access generic memory
 };
 
+/// Use of the shared-memory pipe by the launches of a kernel, summed over all SMs.
+struct PipeUse {
+  std::string kernel{};  ///< as Measurement has it
+  std::uint64_t wavefronts = 0, cycles = 0;
+};
+
 /// An export, and what of it is no measurement.
 struct Profile {
   std::vector<Measurement> measurements{};  ///< those of each distinct table once
   std::vector<SourceTable> tables{};        ///< the distinct ones
+  std::vector<PipeUse> pipes{};             ///< of the launches that have both metrics
   std::size_t never_ran = 0;  ///< accesses to shared memory that did not run, or not in any lane
   std::size_t no_count = 0;   ///< accesses without a number of the profiler
   std::size_t repeated = 0;   ///< exact copies of tables of the source page

@@ -1,5 +1,7 @@
 #include "report/kernel.hpp"
 
+#include "report/pipe.hpp"
+
 #include "report/fix.hpp"
 #include "report/races.hpp"
 #include "report/report.hpp"
@@ -144,6 +146,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
               {"operands", Json::array()}};
   if (!report.grid.empty()) kernel["grid"] = report.grid;
   for (KernelAccess const& a : report.accesses) kernel["accesses"].push_back(to_json(a));
+  kernel["pipe"] = to_json(pipe_time(report));
   kernel["fixes"] = Json::array();
   for (KernelFix const& f : report.fixes) {
     Json regions = Json::array();
@@ -151,6 +154,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
     kernel["fixes"].push_back({{"array", f.array},
                                {"start", f.start},
                                {"executions", f.executions},
+                               {"added", added_instructions(f)},
                                {"accesses", f.accesses},
                                {"left_out", f.left_out},
                                {"fixes", std::move(regions)}});
@@ -213,6 +217,7 @@ std::string describe(KernelFix const& f, int indent, Style const& style) {
       text += fmt::format("{:{}}{}\n", "", indent + 2, lines.substr(at, end - at));
     }
   }
+  if (!style.brief()) text += added_in_words(f, indent + 4);
   return text;
 }
 

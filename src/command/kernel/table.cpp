@@ -2,6 +2,7 @@
 
 #include "parse/question/kernels.hpp"
 #include "report/fix.hpp"
+#include "report/pipe.hpp"
 #include "report/races.hpp"
 #include "report/report.hpp"
 
@@ -386,7 +387,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   print_accesses(common, rows, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));
-  fmt::print(common.streams.out, "{}", describe(r.report.vectors, 2));
+  fmt::print(common.streams.out, "{}{}", describe(pipe_time(r.report), 2), describe(r.report.vectors, 2));
   for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
   fmt::print(common.streams.out, "{}", without_fix(r.report));
   print_operands(common, operands, style);

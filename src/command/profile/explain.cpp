@@ -4,11 +4,14 @@
 #include "command/profile/page_parts.hpp"
 
 #include "profile/fixes.hpp"
+#include "profile/metrics.hpp"
+#include "profile/nsight.hpp"
 #include "profile/source.hpp"
 #include "profile/trace.hpp"
 #include "picture/picture.hpp"
 #include "system/whole_file.hpp"
 #include "report/fix.hpp"
+#include "report/pipe.hpp"
 #include "parse/text/regular_expression.hpp"
 #include "report/report.hpp"
 #include "report/sarif.hpp"
@@ -32,7 +35,7 @@ struct ExplainArguments {
   std::string arch;  ///< empty: the trace's
   std::string kernel;
   std::vector<std::string> source;
-  std::string sarif, html;
+  std::string sarif, html, ncu;
 };
 
 // ----------------------------------------------------------------------------------- the result
@@ -60,7 +63,8 @@ struct Line {
 struct Kernel {
   std::vector<Line> lines{};  ///< by excess, the largest first; at least one
   Sums sums{};
-  KernelFixes fixes{};  ///< if it was chosen
+  KernelFixes fixes{};            ///< if it was chosen
+  std::optional<PipeUse> pipe{};  ///< by the profiler
   std::vector<std::string>
       unseen{};  ///< opcodes that it has and that were not traced: their executions are unknown
 
@@ -153,8 +157,33 @@ Architecture const& architecture_of(Trace const& trace, std::string const& wante
   return arch;
 }
 
+/// Use of the pipe by each kernel of a profile; empty without a profile.
+std::vector<PipeUse> pipes_of(std::string const& file) {
+  if (file.empty()) return {};
+  std::vector<PipeUse> pipes = read_nsight(file, read_file(file)).pipes;
+  if (pipes.empty())
+    throw InputError::whole(
+        "no kernel of the profile has the use of the pipe", file,
+        fmt::format("export it with: ncu --csv --print-units base --metrics {},{} PROGRAM", pipe_wavefronts,
+                    pipe_cycles));
+  return pipes;
+}
+
+/// All launches of a kernel together.
+std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string const& name) {
+  std::optional<PipeUse> sum;
+  for (PipeUse const& p : pipes) {
+    if (p.kernel != plain_kernel_name(name)) continue;
+    if (!sum) sum = PipeUse{p.kernel, 0, 0};
+    sum->wavefronts += p.wavefronts;
+    sum->cycles += p.cycles;
+  }
+  return sum;
+}
+
 ExplainResult compute(ExplainArguments const& options) {
   Pattern const chosen(options.kernel, "--kernel");
+  std::vector<PipeUse> const pipes = pipes_of(options.ncu);
   ExplainResult result;
   result.trace = read_trace(options.trace, read_file(options.trace));
   result.trace.arch = &architecture_of(result.trace, options.arch);
@@ -165,6 +194,7 @@ ExplainResult compute(ExplainArguments const& options) {
     if (!chosen.found_in(kernel.any().kernel)) continue;
     result.sums.add(kernel.sums);
     kernel.fixes = fixes_of(*result.trace.arch, kernel);
+    kernel.pipe = pipe_of(pipes, kernel.any().kernel);
     if (auto const unseen = result.trace.unseen.find(kernel.any().kernel);
         unseen != result.trace.unseen.end())
       kernel.unseen = unseen->second;
@@ -210,6 +240,7 @@ Json to_json(Kernel const& kernel) {
   TracedInstruction const& any = kernel.any();
   Json out{{"kernel", any.kernel}, {"launches", any.launches}, {"grid", any.grid}, {"block", any.block}};
   add_sums(out, kernel.sums);
+  if (kernel.pipe) out["pipe"] = {{"wavefronts", kernel.pipe->wavefronts}, {"cycles", kernel.pipe->cycles}};
   out["unseen"] = kernel.unseen;
   out["lines"] = Json::array();
   for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
@@ -488,6 +519,23 @@ void print_worst(Line const& line, bool with_source, Style const& style) {
   for (Collision const& conflict : shown) fmt::print("{}", describe(conflict, 10, style));
 }
 
+/// Prints the share of the pipe's cycles that conflicts take, and with a profile that of the kernel's cycles. Both assume H12.
+void print_pipe(Kernel const& kernel, Style const& style) {
+  Sums const& sums = kernel.sums;
+  if (sums.excess == 0) return;
+  std::string text =
+      fmt::format("shared-memory pipe: {} of its cycles are lost, at a wavefront a cycle (H12)",
+                  share_of_pipe(sums.excess, sums.wavefronts));
+  if (kernel.pipe) {
+    double const lost = static_cast<double>(kernel.pipe->wavefronts) * static_cast<double>(sums.excess) /
+                        static_cast<double>(sums.wavefronts);
+    text += fmt::format("; busy in {} of the kernel's cycles (ncu): without conflicts at most {} fewer",
+                        share_of_pipe(kernel.pipe->wavefronts, kernel.pipe->cycles),
+                        share_of_pipe(static_cast<std::uint64_t>(lost), kernel.pipe->cycles));
+  }
+  fmt::print("{}  {}\n", style.gap(), text);
+}
+
 /// `not modelled: 128 executions of atom.shared.b32, 64 of wgmma`
 void print_lawless(Kernel const& kernel, Style const& style) {
   std::vector<std::pair<std::string, std::uint64_t>> sums;
@@ -534,6 +582,7 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
                any.launches == 1 ? "1 launch" : fmt::format("{} launches", any.launches),
                fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
   if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
+  print_pipe(kernel, style);
   std::vector<SourceRow> const rows = rows_of(kernel);
   print_lines(rows, all_excess, style);
   Line const* before = nullptr;  // two of one line of source: its text stands once
@@ -644,6 +693,12 @@ void add_explain(CLI::App& app, Common& common) {
          "then as it is; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
+  sub->add_option(
+         "--ncu", options->ncu,
+         fmt::format("a CSV of Nsight Compute with {}\nand {}: the share of each kernel's cycles that "
+                     "conflicts take at most",
+                     pipe_wavefronts, pipe_cycles))
+      ->type_name("FILE");
   add_output_to(
       *sub, "--sarif", options->sarif,
       "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");

@@ -76,11 +76,12 @@ class KernelAccess(Record):
 
 @record
 class KernelFix(Record):
-    """Fixes of an array in shared memory, for `executions` of a kernel's warps; `left_out` has the PTX lines of accesses that it was not searched for."""
+    """Fixes of an array in shared memory, for `executions` of a kernel's warps; `left_out` has the PTX lines of accesses that it was not searched for. A swizzle adds at most `added` instructions of warps to a block."""
 
     array: str
     start: str
     executions: int
+    added: int
     accesses: int
     left_out: List[int]
     fixes: List[Fix]
@@ -199,6 +200,15 @@ class Since(Record):
 
 
 @record
+class PipeTime(Record):
+    """Cycles of the shared-memory pipe for one block, each of one wavefront (H12): at most `wavefronts`, `lost` of them above the ideal. `open` accesses are not counted: their executions or wavefronts are not known."""
+
+    wavefronts: int
+    lost: int
+    open: int
+
+
+@record
 class CompiledKernel(Record):
     """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, and shuffles of lanes that are not known to execute them."""
 
@@ -209,6 +219,7 @@ class CompiledKernel(Record):
     grid: Optional[str] = None
     refused: Optional[str] = None
     accesses: Optional[List[KernelAccess]] = None
+    pipe: Optional[PipeTime] = None
     fixes: Optional[List[KernelFix]] = None
     unfixed: Optional[List[Dict[str, str]]] = None
     vectors: Optional[List[KernelVector]] = None

@@ -402,7 +402,7 @@ class Fix(Record):
 
 @record
 class TracedKernel(Record):
-    """A traced kernel, line by line."""
+    """A traced kernel, line by line. `pipe`, with --ncu: `wavefronts` of shared memory, and `cycles` of all SMs, as the profiler counted them."""
 
     kernel: str
     launches: int
@@ -415,6 +415,7 @@ class TracedKernel(Record):
     unseen: List[str]
     lines: List[Line]
     fixes: List[Fix]
+    pipe: Optional[Dict[str, int]] = None
 
 
 @record
