@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """flow_tensor.py --binary SWIZPROOF --cases N --seed S: a reference model of Tensor Memory for `swizproof flow`, written from the PTX ISA alone.
 
-The figures of 9.7.16.2.3.1 give the thread and the register of each cell: `holder` is their transcript, from (lane, column) to (thread, register). Random kernels of up to
+The figures of 9.7.16.2.3.1 show the thread and the register of each cell: `holder` is their transcript, from (lane, column) to (thread, register). Random kernels of up to
 four warps fill 32 columns, store some cells by one shape and load some by another, several rounds each. A case is a round. The numbers that are stored are chosen so that
 each element of the result is its own index. A part of the kernels lacks a wait, leaves the columns or the lanes of the warp, reads what nothing has written, or frees or
 allocates another number of columns: the model says from sets of cells in flight if the kernel is right. The last line has the numbers; exit code 1 if there are differences.
