@@ -47,6 +47,20 @@ inline constexpr std::array<GlobalForm, 22> global_forms{{
     {"cp.async.b128", GlobalOperation::cp_async, 16, "ldgsts"},
 }};
 
+/// Sectors and lines that the counters may show of a form, from the least to the most (H20).
+struct GlobalCounts {
+  unsigned sectors = 0, lines = 0;
+  bool exact = true;  ///< else at least as many, and at most a lane each
+  unsigned lanes = 0;
+
+  [[nodiscard]] bool allow_sectors(std::uint64_t shown) const {
+    return exact ? shown == sectors : shown >= sectors && shown <= lanes;
+  }
+  [[nodiscard]] bool allow_lines(std::uint64_t shown) const {
+    return exact ? shown == lines : shown >= lines && shown <= lanes;
+  }
+};
+
 /// Kind of pattern that a number draws.
 enum class GlobalKind : std::uint8_t {
   contiguous,  ///< consecutive lanes, from any unit on
@@ -106,6 +120,16 @@ inline constexpr std::uint32_t global_units = 65536;
     warp.active[lane] = (p.active >> lane & 1) != 0;
   }
   return warp;
+}
+
+/// What the counters show of a pattern.
+[[nodiscard]] inline GlobalCounts counts_of(GlobalForm const& form, Pattern const& p) {
+  auto const warp = global_access(p, form.bytes);
+  bool const atomic = form.operation == GlobalOperation::red || form.operation == GlobalOperation::atom;
+  GlobalCounts out{touched_pieces(warp, form.bytes, sector_bytes),
+                   touched_pieces(warp, form.bytes, global_line_bytes), !atomic, 0};
+  for (bool const active : warp.active) out.lanes += active ? 1 : 0;
+  return out;
 }
 
 /// Units of the lanes, four hexadecimal digits each; dots for an inactive lane.

@@ -6,6 +6,7 @@
 #include "executions.hpp"
 #include "named_access.hpp"
 #include "ranges.hpp"
+#include "sectors.hpp"
 #include "verdict.hpp"
 
 #include <algorithm>
@@ -106,10 +107,14 @@ class AccessDecision {
     } else if (m.atomic && !same_law(*kernel_.options.arch, sm_90)) {
       out.access.reason = "the cost of atomics was measured for sm_90 alone";
     } else {
+      if (m.global) {
+        out.access.ideal = ideal_of_global(kernel_, m, executed);
+        out.access.allowed = out.access.ideal + kernel_.options.excess_sectors;
+      }
       KernelAccess const plain = out.access;
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
       decide_cost(search, out);
-      if (out.access.executed && !out.waits) decide_on_bases(search, plain, out);
+      if (out.access.executed && !out.waits && !m.global) decide_on_bases(search, plain, out);
       kernel_.warps.release();
     }
     if (out.access.verdict == KernelVerdict::unknown)
@@ -130,8 +135,12 @@ class AccessDecision {
     if (auto table = search.residues.table(); table.size() > 1)
       out.function = {text_of_term(kernel_.program, kernel_.execution, *search.residues.parameter()),
                       std::move(table)};
-    if (any) take_faults(search, all.faults, out);
+    if (search.memory.global)
+      out.aligned = out.in_bounds = true;
+    else if (any)
+      take_faults(search, all.faults, out);
     bool const complete = search.why_incomplete.empty();
+    if (complete && search.sectors) out.sectors = search.sectors;
     if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
     count_executions(search, out);
@@ -209,6 +218,7 @@ class AccessDecision {
         if (all.faults.in_bounds) all.faults.in_bounds = faults.in_bounds;
         if (w + 1 < kernel_.warps.count()) lost_ = lost - std::min(lost, lost_ - lost);
         search.layout = every->search.layout;
+        if (search.sectors && every->search.sectors) search.sectors->merge(*every->search.sectors);
       }
       break;
     }

@@ -3,8 +3,11 @@
 //   sectors = aligned pieces of 32 bytes that hold a byte of an active lane, each counted once in the warp
 //   lines   = the same of 128 bytes
 //
-// An access of any width is one request. Lanes at one address share its sector, in loads and in stores. Unit: sectors of one executed warp
-// instruction. Counters: l1tex__t_sectors_pipe_lsu_mem_global_op_* of Nsight Compute and CUPTI.
+// of ld, ld.nc and st of 1 to 16 bytes a lane, and of cp.async. An access of any width is one request. Lanes at one address share its sector, in
+// loads and in stores, in any order. Of red and atom only bounds are known: from the sectors to the number of lanes, since lanes at one address
+// are served one after another. Units: sectors and lines of one executed warp instruction. Counters: l1tex__t_sectors_* and
+// l1tex__t_set_accesses_pipe_lsu_mem_global_op_* of Nsight Compute and CUPTI. [found by measurement] Campaign `global` on an H100. Checked by
+// tests/unit/records/evidence_test.cpp.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

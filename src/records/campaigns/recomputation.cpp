@@ -117,6 +117,8 @@ void recompute_campaign(Recomputation& r) {
     check_wavefronts(r);
   else if (campaign == "counters")
     check_counters(r);
+  else if (campaign == "global")
+    check_global(r);
   else if (campaign == "exhaustive")
     check_exhaustive(r);
   else if (campaign == "flow")
