@@ -122,7 +122,7 @@ inline constexpr std::uint32_t global_units = 65536;
   return warp;
 }
 
-/// What the counters show of a pattern.
+/// Sectors and lines of a pattern.
 [[nodiscard]] inline GlobalCounts counts_of(GlobalForm const& form, Pattern const& p) {
   auto const warp = global_access(p, form.bytes);
   bool const atomic = form.operation == GlobalOperation::red || form.operation == GlobalOperation::atom;

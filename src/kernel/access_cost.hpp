@@ -29,7 +29,7 @@ struct LanesCost {
 [[nodiscard]] unsigned sectors_at(unsigned bytes, std::uint32_t active, LaneAddresses const& address,
                                   unsigned piece);
 
-/// Addresses of lanes that are less than 2 GiB apart, of which the low 32 bits are known, from that of the first active lane on.
+/// Addresses from that of the first active lane on, by their low 32 bits: the lanes are less than 2 GiB apart.
 [[nodiscard]] LaneAddresses as_near(std::uint32_t active, LaneAddresses address);
 /// True if the active lanes are so near to the first of them.
 [[nodiscard]] bool are_near(std::uint32_t active, LaneAddresses const& address);

@@ -66,7 +66,7 @@ void split_global(KernelReport& report) {
   report.accesses.erase(from, report.accesses.end());
 }
 
-/// What the sectors of global memory rest on. `pointers`: parameters were taken to be aligned.
+/// Assumptions behind the sectors of global memory. `pointers`: parameters were taken to be aligned.
 std::vector<std::string> assumed_of_global(KernelReport const& report, bool pointers,
                                            KernelOptions const& options) {
   std::vector<std::string> all;

@@ -196,7 +196,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
               {"accesses", Json::array()},
               {"operands", Json::array()}};
   if (!report.grid.empty()) kernel["grid"] = report.grid;
-  for (KernelAccess const& a : report.global) kernel["global"].push_back(global_json(a));
+  for (KernelAccess const& a : report.global) kernel["global_accesses"].push_back(global_json(a));
   for (KernelAccess const& a : report.accesses) kernel["accesses"].push_back(to_json(a));
   kernel["fixes"] = Json::array();
   for (KernelFix const& f : report.fixes) {

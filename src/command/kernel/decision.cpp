@@ -156,7 +156,7 @@ class Decision {
       add_notes(out_.notes, module.notes);
       for (sass::Function const& f : module.functions) {
         if (!f.entry) continue;
-        sass::Lowered const kernel = sass::lower(module, f);
+        sass::Lowered const kernel = sass::lower(module, f, options_.global);
         decide_one(part, kernel.head, module, kernel, demangled(f.name));
       }
       return;

@@ -82,6 +82,9 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
     for (std::size_t i = 0; i < r.report.operands.size(); ++i)
       if (auto text = source_text(sources, {r.report.operands[i].file, r.report.operands[i].line}))
         kernel["operands"][i]["source"] = std::move(*text);
+    for (std::size_t i = 0; i < r.report.global.size(); ++i)
+      if (auto text = source_text(sources, {r.report.global[i].file, r.report.global[i].line}))
+        kernel["global_accesses"][i]["source"] = std::move(*text);
     out["kernels"].push_back(std::move(kernel));
   }
   if (!of.notes.empty()) out["notes"] = of.notes;
@@ -132,6 +135,10 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
     if (!arguments.grid.empty()) entry.add_value("grid", "[" + arguments.grid + "]");
     if (!params.empty()) entry.add_value("param", toml_table(params));
     if (options.any_base) entry.add("bases", "ptx");
+    if (options.global)
+      entry.add_value("global", "true")
+          .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
+    if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
     entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
     if (arguments.emit == "lock") entry.add_value("allow", allowances_of(results, file));
     if (common.arch_is_given) entry.add("arch", common.arch);
@@ -212,6 +219,8 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments, Kernel
     throw InputError::whole("--watch prints text alone", "--watch",
                             "leave out --json, --format, --emit, --sarif, --html and --since");
   refuse_without_source(arguments.compiler, arguments.files);
+  if (options.global && (arguments.emit == "lock" || !arguments.since.empty()))
+    throw InputError::whole("--emit lock and --since are of shared memory", "--global", "leave --global out");
   if (!std::has_single_bit(options.pointers))
     throw InputError::whole("an alignment is a power of two", fmt::format("--pointers {}", options.pointers));
   if (!arguments.emit.empty() && !arguments.since.empty())

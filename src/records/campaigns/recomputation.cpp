@@ -69,7 +69,7 @@ std::vector<std::string> not_compared_of(std::string const& campaign) {
   std::vector<std::string> out;
   bool const clocked = campaign == "atomics" || campaign == "cluster";
   bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters" || campaign == "flow" ||
-                     campaign == "sass";
+                     campaign == "sass" || campaign == "global";
   if (!drawn) out = {"/seed (nothing is drawn)"};
   if (clocked || campaign == "flow" || campaign == "sass" || !drawn)
     out.insert(out.end(), {"/devices (one record, all units)", "/ranks (one record, all units)"});
@@ -95,6 +95,10 @@ std::vector<std::string> not_compared_of(std::string const& campaign) {
     for (char const* cell :
          {"/rows/sample/*/*/2 (cycles, within what the model allows; of a form that is not modelled, any)",
           "/rows/sample/*/*/3 (cycles, within what the model allows; of a form that is not modelled, any)"})
+      out.emplace_back(cell);
+  if (campaign == "global")
+    for (char const* cell : {"/rows/sample/*/*/2 (sectors; those of red and atom within bounds)",
+                             "/rows/sample/*/*/3 (lines; those of red and atom within bounds)"})
       out.emplace_back(cell);
   if (clocked || campaign == "wavefronts") out.emplace_back("/counts/measured_again (at most all patterns)");
   if (campaign == "wavefronts")
