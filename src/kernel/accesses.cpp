@@ -218,7 +218,6 @@ class AccessDecision {
         if (all.faults.in_bounds) all.faults.in_bounds = faults.in_bounds;
         if (w + 1 < kernel_.warps.count()) lost_ = lost - std::min(lost, lost_ - lost);
         search.layout = every->search.layout;
-        if (search.sectors && every->search.sectors) search.sectors->merge(*every->search.sectors);
       }
       break;
     }
@@ -226,9 +225,9 @@ class AccessDecision {
   }
 
   /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing. One that
-  /// takes half of the steps of the first round waits; later it may take an eighth.
+  /// takes half of the steps of the first round waits; later it may take an eighth. Not of global memory: its least sectors differ by warp.
   std::optional<AnyWarp> decide_for_any_warp(AccessSearch& search) {
-    if (kernel_.warps.count() < least_warps || !search.waits() ||
+    if (search.memory.global || kernel_.warps.count() < least_warps || !search.waits() ||
         lost_ > most_lost + kernel_.warps.steps() / 8 || kernel_.options.lanes ||
         !Warp::lanes_of(kernel_.launch))
       return std::nullopt;

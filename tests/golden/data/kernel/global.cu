@@ -24,6 +24,4 @@ __global__ void gather(float* to, float const* from, int const* index) {
   to[i] = from[index[i]];
 }
 
-__global__ void count(unsigned* to, unsigned char const* from) {
-  atomicAdd(to + from[threadIdx.x], 1U);
-}
+__global__ void count(unsigned* to, unsigned char const* from) { atomicAdd(to + from[threadIdx.x], 1U); }
