@@ -216,8 +216,8 @@ class KernelGlobalAccess(Record):
     reached: bool = False
     seen: Optional[int] = None
     least: Optional[int] = None
-    ideal: int = 0
-    allowed: int = 0
+    ideal: Optional[int] = None
+    allowed: Optional[int] = None
     lines: Optional[int] = None
     least_lines: Optional[int] = None
     stride: Optional[int] = None
