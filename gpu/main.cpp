@@ -22,7 +22,8 @@ namespace {
 constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
     "       swizproof-gpu learn [--out FILE] [--seed N] [--seconds S]\n"
-    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, registers, "
+    "  CAMPAIGN     exhaustive, wavefronts, counters, global, ldmatrix, tma, tiles, wgmma, operands, mma, "
+    "registers, "
     "boxes, "
     "atomics, cluster, contention, bases, or all\n"
     "  learn        finds the table of the bank model by experiment, without believing any, and holds it\n"
@@ -54,6 +55,7 @@ Campaign const campaigns[] = {
     {"wavefronts", wavefronts},
 #ifdef SWIZPROOF_CUPTI
     {"counters", counters, true, "the counters of GH100"},
+    {"global", global, true, "the counters of GH100"},
 #endif
     {"ldmatrix", ldmatrix, true, "stmatrix and the model of compute capability 9.0"},
     {"tma", tma, true, "the copy engine of compute capability 9.0"},

@@ -121,6 +121,7 @@ struct Decide {
     report.domain = "the " + language + ", over all warps, blocks, iterations and parameters; block " +
                     found.block + (found.grid.empty() ? "" : ", grid " + found.grid);
     if (!found.assumed_bases.empty()) report.domain += "; assumed: " + found.assumed_bases;
+    for (std::string const& one : found.assumed_of_global) report.domain += "; assumed: " + one;
     std::vector<Outcome> outcomes{Proved{}};
     unsigned proved = 0, refuted = 0, data = 0, unknown = 0;
     auto const count = [&](KernelVerdict v) {
@@ -129,13 +130,19 @@ struct Decide {
        : v == KernelVerdict::data    ? data
                                      : unknown) += 1;
     };
-    for (KernelAccess const& a : found.accesses) {
+    std::vector<KernelAccess const*> all;
+    for (auto const* const list : {&found.accesses, &found.global})
+      for (KernelAccess const& a : *list) all.push_back(&a);
+    for (KernelAccess const* const one : all) {
+      KernelAccess const& a = *one;
       bool const accepted = a.verdict == KernelVerdict::data && hold.data_allowed;
       count(a.verdict);
       std::string const at = language + " line " + std::to_string(a.ptx_line) + ", " + a.op;
       if (a.verdict == KernelVerdict::refuted)
-        outcomes.push_back(
-            Refuted{at + (a.reason.empty() ? ": more wavefronts than allowed" : ": " + a.reason), {}});
+        outcomes.push_back(Refuted{at + (a.reason.empty() ? (a.sectors ? ": more sectors than allowed"
+                                                                       : ": more wavefronts than allowed")
+                                                          : ": " + a.reason),
+                                   {}});
       else if (a.verdict != KernelVerdict::proved && !accepted)
         outcomes.push_back(Unknown{at + ": " + a.reason});
     }
@@ -165,7 +172,7 @@ struct Decide {
     };
     part(proved, " proved"), part(refuted, " refuted"), part(unknown, " unknown");
     part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
-    if (found.accesses.empty() && found.operands.empty()) report.detail = "no access to shared memory";
+    if (all.empty() && found.operands.empty()) report.detail = "no access to shared memory";
   }
   void operator()(FlowHolds const& hold) const {
     FlowReport const& found = report.flow.emplace(

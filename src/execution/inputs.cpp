@@ -58,8 +58,9 @@ std::uint64_t Inputs::kept(std::uint32_t symbol, std::uint64_t offset, unsigned 
 std::uint64_t Inputs::parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits) {
   std::string const& name = program_.symbols[symbol].name;
   std::size_t const short_name = name.rfind("_param_");
+  std::uint64_t const unit = offset == 0 ? program_.symbols[symbol].points_to : 1;
   std::uint64_t const value =
-      kept(symbol, offset, bits, any_parameter(symbol, offset, bits)) & low_bits(bits);
+      kept(symbol, offset, bits, any_parameter(symbol, offset, bits)) & low_bits(bits) & ~(unit - 1);
   bool const given = launch_.params.count(name) != 0 && offset < 8;
   note({(short_name == name.npos ? name : name.substr(short_name + 1)) +
             (offset == 0 ? "" : fmt::format("[{}]", offset)),

@@ -3,9 +3,12 @@
 #include "address_text.hpp"
 #include "faults.hpp"
 
+#include <swizproof/hardware/global.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace swizproof::kernel_detail {
 
@@ -15,14 +18,21 @@ bool takes_part(Instruction const& instruction, std::uint32_t active, unsigned l
   return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
 }
 
+unsigned sectors_at(unsigned bytes, std::uint32_t active, LaneAddresses const& address, unsigned piece) {
+  WarpAccess<std::uint64_t> lanes{address, {}};
+  for (unsigned l = 0; l < 32; ++l) lanes.active[l] = (active >> l & 1) != 0;
+  return touched_pieces(lanes, bytes, piece);
+}
+
 LanesCost cost_of(KernelOptions const& options, MemoryAccess const& access, std::uint32_t active,
                   LaneAddresses const& address) {
   LanesCost out;
+  if (access.global) out.wavefronts = sectors_at(access.bytes, active, address, sector_bytes);
   for (unsigned l = 0; l < 32; ++l) {
     out.lanes.address[l] = static_cast<std::uint32_t>(address[l]);
     out.lanes.active[l] = takes_part(*access.instruction, active, l);
   }
-  if (active != 0)
+  if (active != 0 && !access.global)
     out.wavefronts = access.atomic ? atomic_wavefronts(out.lanes, access.instruction->bytes, *access.atomic)
                                    : cost(*options.arch, *access.instruction, out.lanes).wavefronts;
   return out;
@@ -33,6 +43,20 @@ unsigned most_wavefronts(KernelOptions const& options, MemoryAccess const& acces
   LaneAddresses address{};
   for (unsigned l = 0; l < 32; ++l) address[l] = l * apart;
   return cost_of(options, access, active, address).wavefronts;
+}
+
+bool are_near(std::uint32_t active, LaneAddresses const& address) {
+  LaneAddresses const near = as_near(active, address);
+  for (unsigned l = 0; l < 32; ++l)
+    if ((active >> l & 1) != 0 && near[l] != address[l]) return false;
+  return true;
+}
+
+LaneAddresses as_near(std::uint32_t active, LaneAddresses address) {
+  std::uint64_t const first = active == 0 ? 0 : address[static_cast<unsigned>(std::countr_zero(active))];
+  for (std::uint64_t& a : address)
+    a = first + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(a - first)});
+  return address;
 }
 
 namespace {
@@ -88,6 +112,7 @@ std::optional<execution::AccessRun> access_in_run(ExecutedKernel const& kernel, 
   if (!m.at_most.empty()) return std::nullopt;
   for (unsigned l = 0; l < 32; ++l)
     if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
+  if (m.global && !are_near(active, address)) return std::nullopt;
   LanesCost const cost = cost_of(kernel.options, m, active, address);
   return execution::AccessRun{cost.wavefronts, cost.lanes, {}, 0, false};
 }

@@ -25,7 +25,16 @@ struct LanesCost {
 /// the addresses.
 [[nodiscard]] bool takes_part(Instruction const& instruction, std::uint32_t active, unsigned lane);
 
-/// Cost of an access by these lanes at these addresses.
+/// Aligned pieces of `piece` bytes of global memory that these lanes touch (H20).
+[[nodiscard]] unsigned sectors_at(unsigned bytes, std::uint32_t active, LaneAddresses const& address,
+                                  unsigned piece);
+
+/// Addresses from that of the first active lane on, by their low 32 bits: the lanes are less than 2 GiB apart.
+[[nodiscard]] LaneAddresses as_near(std::uint32_t active, LaneAddresses address);
+/// True if the active lanes are so near to the first of them.
+[[nodiscard]] bool are_near(std::uint32_t active, LaneAddresses const& address);
+
+/// Wavefronts of an access by these lanes at these addresses; of global memory its sectors.
 [[nodiscard]] LanesCost cost_of(KernelOptions const& options, program::MemoryAccess const& access,
                                 std::uint32_t active, LaneAddresses const& address);
 

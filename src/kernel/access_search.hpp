@@ -8,6 +8,7 @@
 #include <swizproof/kernel/kernel.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -27,6 +28,8 @@ struct AccessSearch {
   std::vector<execution::Assumption>
       bases{};                ///< addresses of arrays that a device gives (H18); empty: any that PTX permits
   bool out_of_steps = false;  ///< true if it came to the limit
+  std::optional<KernelSectors>
+      sectors{};  ///< of global memory, in all cases so far whose addresses are known
 
   Residues residues{};
   LaneLayout layout{};

@@ -6,6 +6,7 @@
 #include "executions.hpp"
 #include "named_access.hpp"
 #include "ranges.hpp"
+#include "sectors.hpp"
 #include "verdict.hpp"
 
 #include <algorithm>
@@ -106,10 +107,14 @@ class AccessDecision {
     } else if (m.atomic && !same_law(*kernel_.options.arch, sm_90)) {
       out.access.reason = "the cost of atomics was measured for sm_90 alone";
     } else {
+      if (m.global) {
+        out.access.ideal = ideal_of_global(kernel_, m, executed);
+        out.access.allowed = out.access.ideal + kernel_.options.excess_sectors;
+      }
       KernelAccess const plain = out.access;
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
       decide_cost(search, out);
-      if (out.access.executed && !out.waits) decide_on_bases(search, plain, out);
+      if (out.access.executed && !out.waits && !m.global) decide_on_bases(search, plain, out);
       kernel_.warps.release();
     }
     if (out.access.verdict == KernelVerdict::unknown)
@@ -130,8 +135,12 @@ class AccessDecision {
     if (auto table = search.residues.table(); table.size() > 1)
       out.function = {text_of_term(kernel_.program, kernel_.execution, *search.residues.parameter()),
                       std::move(table)};
-    if (any) take_faults(search, all.faults, out);
+    if (search.memory.global)
+      out.aligned = out.in_bounds = true;
+    else if (any)
+      take_faults(search, all.faults, out);
     bool const complete = search.why_incomplete.empty();
+    if (complete && search.sectors) out.sectors = search.sectors;
     if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
     count_executions(search, out);
@@ -216,9 +225,9 @@ class AccessDecision {
   }
 
   /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing. One that
-  /// takes half of the steps of the first round waits; later it may take an eighth.
+  /// takes half of the steps of the first round waits; later it may take an eighth. Not of global memory: its least sectors differ by warp.
   std::optional<AnyWarp> decide_for_any_warp(AccessSearch& search) {
-    if (kernel_.warps.count() < least_warps || !search.waits() ||
+    if (search.memory.global || kernel_.warps.count() < least_warps || !search.waits() ||
         lost_ > most_lost + kernel_.warps.steps() / 8 || kernel_.options.lanes ||
         !Warp::lanes_of(kernel_.launch))
       return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "access_cost.hpp"
 #include "address_text.hpp"
+#include "sectors.hpp"
 #include "wavefront_bound.hpp"
 
 #include <fmt/format.h>
@@ -114,8 +115,10 @@ class CaseSearch {
     if (kernel_.options.lanes)
       if (std::string why = patterns_.add(now, search_.patterns); !why.empty())
         search_.why_incomplete = std::move(why);
-    add_to_layout(kernel_, now, search_.layout);
-    check_faults(kernel_, now, results_.faults, search_.first_faults);
+    if (!search_.memory.global) {
+      add_to_layout(kernel_, now, search_.layout);
+      check_faults(kernel_, now, results_.faults, search_.first_faults);
+    }
     add(assumptions, std::move(one));
   }
 
@@ -132,7 +135,9 @@ class CaseSearch {
 
   /// Lanes whose addresses differ in a way that is not known.
   void bound_varying(Warp& warp, Lanes const& v, CaseCost& one) {
-    auto const few = bound_of_varying(kernel_, warp, search_.memory, search_.access.address, one.active);
+    auto const few = search_.memory.global ? std::nullopt
+                                           : bound_of_varying(kernel_, warp, search_.memory,
+                                                              search_.access.address, one.active);
     one.wavefronts = few.value_or(most_wavefronts(kernel_.options, search_.memory, one.active));
     depends(one, kernel_.origins.origin_of_varying(warp, search_.access.address, v.why));
     search_.why_incomplete = one.reason;
@@ -143,7 +148,7 @@ class CaseSearch {
   /// The term whose values are tried next; nothing if the addresses are known as they are.
   std::optional<Request> what_to_try(Warp& warp, Lanes const& v, LaneTruths const& guard, unsigned depth) {
     if (!v.split()) return warp.request(v.why);
-    if (search_.memory.instruction->bytes < 4)
+    if (search_.memory.instruction->bytes < 4 && !search_.memory.global)
       for (auto const& [atom, factor] : v.terms)
         if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
           return Request{Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
@@ -157,33 +162,68 @@ class CaseSearch {
     return std::nullopt;
   }
 
+  /// Wavefronts in shared memory. `counted`: the lanes are those that execute it.
+  void find_wavefronts(LanesInCase const& now, bool counted, std::uint32_t surely_on, CaseCost& one) {
+    Instruction const& instruction = *now.memory.instruction;
+    auto const address = without_residue(instruction, now.active, now.address.lane);
+    LanesCost const lanes =
+        cost_of(kernel_.options, now.memory, now.active, address.value_or(now.address.lane));
+    one.wavefronts = lanes.wavefronts;
+    // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
+    bool const least = surely_on != 0 && one.wavefronts == most_wavefronts(kernel_.options, now.memory, 1);
+    // Matrix instructions whose warp is not whole are undefined.
+    bool const whole = instruction.matrices == 0 || now.active == ~0U;
+    bool const sure = surely_on == now.active && !now.access.apart;
+    one.reached = counted && (sure || least) && address && whole;
+    if (!address) one.unknown = true, one.reason = "some lanes are not aligned";
+    if (results_.cost.is_exceeded_by(one)) show(now, lanes.lanes, one);
+  }
+
+  /// Sectors of global memory. `sure`: an execution has these lanes.
+  void find_sectors(LanesInCase const& now, bool sure, CaseCost& one) {
+    SectorsInCase found =
+        sectors_in(kernel_, now, [&](Id atom) { return patterns_.is_alone(atom, now.address); });
+    if (!found.aligned) {
+      one.wavefronts = most_wavefronts(kernel_.options, now.memory, now.active);
+      one.unknown = true, one.reason = "some lanes are not aligned";
+      return;
+    }
+    one.wavefronts = found.most;
+    one.reached = sure && (found.same || found.free);
+    bool const shown = results_.cost.is_exceeded_by(one);
+    if (shown) {
+      show(now, found.lanes, one);
+      if (!found.same)
+        one.worst->values.emplace_back("(address of the first lane) % 128", found.residue),
+            one.worst->every_launch = false;
+    }
+    if (!search_.sectors) search_.sectors = found.seen;
+    if (shown) search_.sectors->stride = found.seen.stride;
+    search_.sectors->merge(found.seen);
+  }
+
+  /// Shows a case as the worst so far.
+  void show(LanesInCase const& now, WarpAccess<std::uint32_t> const& lanes, CaseCost& one) const {
+    KernelWorst& worst = one.worst.emplace();
+    worst.warp = number_;
+    worst.lanes = lanes;
+    add_assumptions(now.assumptions, worst);
+    worst.every_launch = one.reached && now.assumptions.empty();
+  }
+
   /// Cost of lanes whose addresses are known but for a part that all of them share, and whether an execution takes as much.
   void find_cost(LanesInCase const& now, CaseCost& one) {
     execution::ExecutedAccess const& access = now.access;
-    Instruction const& instruction = *now.memory.instruction;
-    std::uint32_t const active = now.active;
     bool const certain = (now.guard.rest() & now.warp.present()) == 0;
-    auto const address = without_residue(instruction, active, now.address.lane);
-    LanesCost const lanes = cost_of(kernel_.options, now.memory, active, address.value_or(now.address.lane));
-    one.wavefronts = lanes.wavefronts;
-    // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
-    std::uint32_t const surely_on = active & kernel_.iterations.surely(number_, access.loop, now.assumptions);
-    bool const least = surely_on != 0 && one.wavefronts == most_wavefronts(kernel_.options, now.memory, 1);
-    // Matrix instructions whose warp is not whole are undefined.
-    bool const whole = instruction.matrices == 0 || active == ~0U;
-    bool const sure = surely_on == active && !access.apart;
-    one.reached =
-        access.exact && certain && (sure || least) && address && whole && now.memory.at_most.empty();
-    if (!address) one.unknown = true, one.reason = "some lanes are not aligned";
-    if (results_.cost.is_exceeded_by(one)) {
-      KernelWorst& worst = one.worst.emplace();
-      worst.warp = number_;
-      worst.lanes = lanes.lanes;
-      add_assumptions(now.assumptions, worst);
-      worst.every_launch = one.reached && now.assumptions.empty();
-    }
+    bool const counted = access.exact && certain && now.memory.at_most.empty();
+    std::uint32_t const surely_on =
+        now.active & kernel_.iterations.surely(number_, access.loop, now.assumptions);
+    if (now.memory.global)
+      find_sectors(now, counted && surely_on == now.active && !access.apart, one);
+    else
+      find_wavefronts(now, counted, surely_on, one);
     one.assumptions = now.assumptions;
-    one.worst_lanes = active;
+    one.worst_lanes = now.active;
     if (!certain) one.guard = kernel_.origins.origin_of_guard(now.warp, access.guard, now.guard);
     if (one.wavefronts <= search_.allowed || one.reached) return;
     for (Assumption const& a : now.assumptions)
@@ -311,6 +351,7 @@ class CaseSearch {
     program::MemoryAccess const& m = search_.memory;
     Id const address = search_.access.address;
     std::uint32_t const active = warp.present() & ~warp.truth(search_.access.guard).no;
+    if (m.global) return give_up(warp, unknown.reason, unknown.atom);
     if (auto const most = bound_of_banks(kernel_, warp, m, address, active))
       return add_bank_bound(assumptions, unknown, active, *most);
     unsigned const line_bits = static_cast<unsigned>(std::countr_zero(kernel_.options.arch->banks.row()));

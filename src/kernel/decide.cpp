@@ -8,6 +8,7 @@
 #include "named_access.hpp"
 #include "operands.hpp"
 #include "races.hpp"
+#include "sectors.hpp"
 
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
@@ -19,6 +20,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -50,10 +52,33 @@ std::string bases_in_words(Architecture const& arch) {
       arch.capability == sm_90.capability ? "" : fmt::format(", not on {}", arch.name));
 }
 
-bool accesses_shared_memory(program::Program const& program) {
+bool accesses_memory(program::Program const& program) {
   return !program.operands.empty() ||
          std::any_of(program.accesses.begin(), program.accesses.end(),
                      [](program::MemoryAccess const& m) { return m.instruction.has_value(); });
+}
+
+/// Puts accesses to global memory apart.
+void split_global(KernelReport& report) {
+  auto const from = std::stable_partition(report.accesses.begin(), report.accesses.end(),
+                                          [](KernelAccess const& a) { return !a.sectors; });
+  std::move(from, report.accesses.end(), std::back_inserter(report.global));
+  report.accesses.erase(from, report.accesses.end());
+}
+
+/// Assumptions behind the sectors of global memory. `pointers`: parameters were taken to be aligned.
+std::vector<std::string> assumed_of_global(KernelReport const& report, bool pointers,
+                                           KernelOptions const& options) {
+  std::vector<std::string> all;
+  if (pointers)
+    all.push_back(
+        fmt::format("pointers that are parameters are multiples of {} (--pointers)", options.pointers));
+  if (std::any_of(report.global.begin(), report.global.end(),
+                  [](KernelAccess const& a) { return a.sectors->near; }))
+    all.emplace_back(
+        "lanes of a warp access global memory less than 2 GiB apart: no 32-bit index wraps around between "
+        "them");
+  return all;
 }
 
 /// Decides a kernel that decide_kernel() has inlined and lowered, in the order of these lines.
@@ -75,13 +100,16 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   }
   if (!report.refused.empty()) {
     report.accesses = name_accesses(kernel, report.refused);
+    split_global(report);
     report.operands = list_operands(kernel.module, kernel.program, report.refused);
     return report;
   }
-  if (accesses_shared_memory(kernel.program))
-    kernel.warps.start(warps);  // the terms in the lanes of each warp
+  bool const aligned = options.global && align_pointers(kernel);
+  if (accesses_memory(kernel.program)) kernel.warps.start(warps);  // the terms in the lanes of each warp
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
+  split_global(report);
+  if (options.global) report.assumed_of_global = assumed_of_global(report, aligned, options);
   report.operands = decide_operands(kernel);
   if (options.fixes) find_fixes(kernel, arrays, report);
   auto const on_bases = [](auto const& one) { return one.on_bases; };
@@ -129,7 +157,7 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
                            KernelOptions const& options) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   ptx::Function const& f = inlined ? *inlined : function;
-  program::Program program = ptx::lower(module, f);
+  program::Program program = ptx::lower(module, f, options.global);
   std::uint64_t const first = options.arch->code.value().reserved_shared;
   if (!options.any_base && options.arch->capability != unknown_capability)
     (void)ptx::place_arrays(module, function, first, program);

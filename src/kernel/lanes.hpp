@@ -22,12 +22,12 @@ class LanePatterns {
   std::string add(LanesInCase const& now, std::set<KernelLanes>& to);
   /// Group and offset of an access. A group has the same guard, loop and terms, and the same distances of the lanes in every warp.
   [[nodiscard]] std::optional<KernelPlace> place_of(execution::ExecutedAccess const& access);
+  /// True if no other summand of the address has a leaf that the term has.
+  [[nodiscard]] bool is_alone(Id atom, execution::Lanes const& address) const;
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 18;
 
-  /// True if no other summand of the address has a leaf that the term has.
-  [[nodiscard]] bool is_alone(Id atom, execution::Lanes const& address) const;
   /// True for the start of an array, also if it is rounded up: `memory + 1023 & 0xfffffc00`.
   [[nodiscard]] bool starts_array(Id term) const;
   /// The number that all lanes share: its trailing zeros, and whether each multiple may be it.

@@ -65,6 +65,16 @@ bool is_elsewhere(ExecutedKernel const& kernel, Origins::Root root, Id address) 
          !kernel.program.makes_generic;
 }
 
+/// An access to global memory, whose sectors are decided if it is executed.
+NamedAccess name_global(ExecutedKernel const& kernel, MemoryAccess const& m, ExecutedAccess const* executed,
+                        NamedAccess out) {
+  out.access.sectors.emplace();
+  if (executed != nullptr)
+    out.access.address = text_of_term(kernel.program, kernel.execution, executed->address);
+  out.access.reason = m.reason;
+  return out;
+}
+
 }  // namespace
 
 KernelAccess described(ptx::Module const& module, MemoryAccess const& m, bool sass) {
@@ -91,6 +101,10 @@ std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index
   NamedAccess out{described(kernel.module, m, kernel.program.language == "SASS")};
   KernelAccess& access = out.access;
   Architecture const& arch = *kernel.options.arch;
+  bool const executed = kernel.execution.refused.empty() && !kernel.execution.accesses.empty() &&
+                        kernel.execution.accesses[index].reached;
+  if (m.global)
+    return name_global(kernel, m, executed ? &kernel.execution.accesses[index] : nullptr, std::move(out));
   if (m.instruction && !m.atomic && !has(arch, *m.instruction)) {
     access.reason = std::string(arch.name) + " has no " + to_string(*m.instruction);
     access.instruction.reset();
@@ -101,13 +115,15 @@ std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index
     access.ideal = m.atomic ? most_wavefronts(kernel.options, m, 1) : ideal_wavefronts(arch, *m.instruction);
   access.allowed = allowed(kernel.options, access);
   access.atomic = m.atomic.has_value();
-  bool const executed = kernel.execution.refused.empty() && !kernel.execution.accesses.empty() &&
-                        kernel.execution.accesses[index].reached;
   if (!executed) return m.generic ? std::nullopt : std::optional(out);
   ExecutedAccess const& done = kernel.execution.accesses[index];
   Origins::Root const root = kernel.origins.root_of(done.address, out.symbol);
   bool const generic = m.generic && root != Origins::Root::shared;
-  if (generic && is_elsewhere(kernel, root, done.address)) return std::nullopt;
+  if (generic && is_elsewhere(kernel, root, done.address)) {
+    if (!kernel.options.global || !kernel.origins.rooted_in_parameter(done.address)) return std::nullopt;
+    kernel.program.accesses[index].global = true;
+    return name_global(kernel, m, &done, {described(kernel.module, m, access.sass)});
+  }
   access.address = text_of_term(kernel.program, kernel.execution, done.address);
   if (generic) judge_generic(kernel, root, m, done, access);
   out.settled = generic;

@@ -110,7 +110,12 @@ void dispatch(Steps& steps, Instruction const& i) {
 /// A function's instructions, one after another, and its blocks.
 class Lowering {
  public:
-  Lowering(Module const& module, Function const& function) : function_(function), steps_(module, function) {}
+  Lowering(Module const& module, Function const& function, bool global)
+      : function_(function), steps_(module, function) {
+    steps_.lists_global = global;
+    if (!global)
+      for (Variable& v : program_.symbols) v.points_to = 1;
+  }
 
   Program run() {
     find_leaders();
@@ -286,6 +291,8 @@ class Lowering {
 
 }  // namespace
 
-Program lower(Module const& module, Function const& function) { return Lowering(module, function).run(); }
+Program lower(Module const& module, Function const& function, bool global) {
+  return Lowering(module, function, global).run();
+}
 
 }  // namespace swizproof::ptx

@@ -119,6 +119,27 @@ void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
 
 }  // namespace
 
+namespace {
+
+/// Adds an access to global memory, if they are listed. `at_most`: reason if it may access fewer bytes.
+void add_global(Steps& steps, Instruction const& i, Operand const& where, std::optional<Operation> operation,
+                unsigned bytes, std::string_view at_most = {}) {
+  if (!steps.lists_global) return;
+  MemoryAccess m = access_at(steps, i, where);
+  m.global = true;
+  m.bytes = bytes;
+  m.at_most = at_most;
+  if (!operation)
+    m.reason = "sectors of atomics are not modelled: lanes at one address are served one by one (H20)";
+  else if (m.reason.empty())
+    m.instruction = swizproof::Instruction{*operation, bytes};
+  steps.build.add(std::move(m));
+}
+
+constexpr std::string_view may_read_fewer = "the number of bytes that it reads is in a register";
+
+}  // namespace
+
 MemoryAccess access_at(Steps& steps, Instruction const& i, Operand const& where) {
   MemoryAccess m;
   m.op = std::string(i.opcode.text);
@@ -190,6 +211,8 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     }
     steps.build.add(std::move(m));
   }
+  if (space == Space::global)
+    add_global(steps, i, where, load ? Operation::ld_shared : Operation::st_shared, each * lanes);
   if (!load) return;
   auto [base, offset] = address(steps, where);
   if (!base.constant)
@@ -241,6 +264,9 @@ void copy_async(Steps& steps, Instruction const& i) {
   } else {
     m.reason = "the number of bytes is no constant";
   }
+  if (m.instruction)
+    add_global(steps, i, operand(i, 1), Operation::ld_shared, m.bytes,
+               i.operands.size() > 3 ? may_read_fewer : std::string_view());
   steps.build.add(std::move(m));
 }
 
@@ -259,6 +285,7 @@ void atomic(Steps& steps, Instruction const& i, bool returns) {
     m.reason = "the cost of atomics of this size was not measured";
   else
     set_atomic(steps, i, m);
+  if (space == Space::global) add_global(steps, i, operand(i, returns ? 1 : 0), std::nullopt, m.bytes);
   if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
   if (returns) steps.unknown(i, true);
 }

@@ -29,6 +29,7 @@ class Steps {
   Builder build{};
   std::int32_t guard = -1;  ///< of the instruction that is lowered, as Instruction has it
   bool guard_negated = false;
+  bool lists_global = false;  ///< accesses to global memory are added to the program
 
   /// Makes `i` the instruction that is lowered; false if its guard is no predicate.
   bool begin(Instruction const& i);

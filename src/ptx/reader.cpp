@@ -62,10 +62,12 @@ class Declarations {
     text_.expect(';');
   }
 
-  /// `.align 8 .v4 .f32`, `.attribute(..)`, `.ptr .global .align 4`.
-  void type(std::uint32_t& align, unsigned& bits, unsigned& lanes) {
+  /// `.align 8 .v4 .f32`, `.attribute(..)`, `.ptr .global .align 4`. Returns true for a pointer, whose address the alignment is of.
+  bool type(std::uint32_t& align, unsigned& bits, unsigned& lanes) {
+    bool pointer = false;
     while (text_.peek() == '.') {
       std::string_view const w = text_.word();
+      pointer = pointer || w == ".ptr";
       if (w == ".align") {
         std::uint64_t const n = text_.number();
         if (n == 0 || n > 1U << 20 || !std::has_single_bit(n))
@@ -83,6 +85,7 @@ class Declarations {
         bits = bits_of(w);
       }
     }
+    return pointer;
   }
 
   /// `(.param .u64 a, .reg .u32 b)`.
@@ -96,7 +99,7 @@ class Declarations {
       v.space = space_of(w) == Space::reg ? Space::reg : Space::param;
       unsigned bits = 32, lanes = 1;
       std::uint32_t pointed = 1;
-      type(pointed, bits, lanes);
+      if (type(pointed, bits, lanes)) v.points_to = pointed;
       v.name = text_.word();
       v.array = text_.peek() == '[';
       v.bytes = dimensions(std::uint64_t{lanes} * std::max(bits, 8U) / 8);

@@ -76,7 +76,10 @@ std::string bits_of(KernelOperand const& o) {
   return o.descriptor ? fmt::format("{:#018x}", o.descriptor->bits()) : "";
 }
 
-nlohmann::ordered_json to_json(KernelAccess const& a) {
+namespace {
+
+/// Keys that name an access, and its verdict.
+Json named_json(KernelAccess const& a) {
   Json out{{"file", text_or_null(a.file)},
            {"line", a.file.empty() ? Json() : Json(a.line)},
            {a.sass ? "sass_line" : "ptx_line", a.ptx_line},
@@ -86,6 +89,63 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
     out["inlined_at"].push_back({{"file", text_or_null(at.file)}, {"line", at.line}});
   if (!a.calls.empty()) out["calls"] = a.calls;
   out["verdict"] = name(a.verdict);
+  return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json global_json(KernelAccess const& a) {
+  Json out = named_json(a);
+  bool const known = a.sectors->lines != 0;
+  out["sectors"] = a.wavefronts ? Json(*a.wavefronts) : Json();
+  out["reached"] = a.reached;
+  if (a.seen != 0) out["seen"] = a.seen;
+  out["least"] = known ? Json(a.sectors->least) : Json();
+  out["ideal"] = a.ideal;
+  out["allowed"] = a.allowed;
+  out["lines"] = known ? Json(a.sectors->lines) : Json();
+  out["least_lines"] = known ? Json(a.sectors->least_lines) : Json();
+  out["stride"] = a.sectors->stride ? Json(*a.sectors->stride) : Json();
+  out["loop_depth"] = a.loop_depth;
+  out["executions"] = a.executions ? Json(*a.executions) : Json();
+  out["address"] = text_or_null(a.address);
+  out["reason"] = text_or_null(a.reason);
+  out["executed"] = a.executed;
+  out["counterexample"] = a.worst && a.verdict == KernelVerdict::refuted ? to_json(*a.worst) : Json();
+  return out;
+}
+
+std::string sectors_of(KernelAccess const& a) {
+  if (!a.wavefronts) return "-";
+  bool const known = a.sectors->lines != 0;
+  if (!a.executed || (known && a.sectors->least == *a.wavefronts)) return std::to_string(*a.wavefronts);
+  if (!a.reached) return fmt::format("{}{}", a.seen != 0 ? fmt::format("{}..", a.seen) : "<=", *a.wavefronts);
+  return known ? fmt::format("{}..{}", a.sectors->least, *a.wavefronts) : std::to_string(*a.wavefronts);
+}
+
+std::string sectors_in_words(KernelAccess const& a) {
+  std::string text;
+  auto const add = [&](std::string const& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (a.sectors->stride && a.executed)
+    add(*a.sectors->stride == 0 ? std::string("all lanes at one address")
+                                : fmt::format("lanes {} bytes apart", *a.sectors->stride));
+  if (!a.reason.empty()) add(a.reason);
+  if (a.verdict != KernelVerdict::refuted || !a.worst) return text;
+  std::string values;
+  for (auto const& [what, value] : a.worst->values)
+    values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
+  add(fmt::format("warp {}{}", a.worst->warp, a.worst->every_launch ? " of every launch" : values));
+  return text;
+}
+
+std::string failing_global(KernelAccess const& a) {
+  std::string const words = sectors_in_words(a);
+  return fmt::format("{}: {}: {} sectors, ideal {}{}{}", source_of(a), a.op, sectors_of(a), a.ideal,
+                     words.empty() ? "" : "; ", words);
+}
+
+nlohmann::ordered_json to_json(KernelAccess const& a) {
+  Json out = named_json(a);
   out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
   out["reached"] = a.reached;
   if (a.seen != 0) out["seen"] = a.seen;
@@ -145,6 +205,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
               {"accesses", Json::array()},
               {"operands", Json::array()}};
   if (!report.grid.empty()) kernel["grid"] = report.grid;
+  for (KernelAccess const& a : report.global) kernel["global_accesses"].push_back(global_json(a));
   for (KernelAccess const& a : report.accesses) kernel["accesses"].push_back(to_json(a));
   kernel["pipe"] = to_json(pipe_time(report));
   kernel["fixes"] = Json::array();
@@ -173,6 +234,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
   if (report.races) kernel["races"] = to_json(*report.races);
   if (!report.assumed.empty()) kernel["assumed"] = report.assumed;
   if (!report.assumed_bases.empty()) kernel["assumed"].push_back(report.assumed_bases);
+  for (std::string const& one : report.assumed_of_global) kernel["assumed"].push_back(one);
   return kernel;
 }
 

@@ -35,6 +35,15 @@ namespace swizproof {
 /// The keys of `kernel` for one access.
 [[nodiscard]] nlohmann::ordered_json to_json(KernelAccess const& access);
 
+/// The same for an access to global memory.
+[[nodiscard]] nlohmann::ordered_json global_json(KernelAccess const& access);
+/// Sectors of an access to global memory: `4..5` from the least to the most, `<=5` if no execution is known that has the most.
+[[nodiscard]] std::string sectors_of(KernelAccess const& access);
+/// `lanes 4096 bytes apart; warp 0 of every launch`
+[[nodiscard]] std::string sectors_in_words(KernelAccess const& access);
+/// `gemm.cu:31: ld.global.f32: 32 sectors, ideal 4; lanes 4096 bytes apart; warp 0 of every launch`
+[[nodiscard]] std::string failing_global(KernelAccess const& access);
+
 /// The same for an operand.
 [[nodiscard]] nlohmann::ordered_json to_json(KernelOperand const& operand);
 

@@ -78,6 +78,10 @@ void copy_async(Steps& steps, Instruction const& i, Opcode const& op);
 void generic_load(Steps& steps, Instruction const& i, Opcode const& op);
 void generic_store(Steps& steps, Instruction const& i, Opcode const& op);
 void generic_atomic(Steps& steps, Instruction const& i, Opcode const& op);
+/// STG, RED and REDG: no result.
+void global_store(Steps& steps, Instruction const& i, Opcode const& op);
+/// ATOMG: its results are any values.
+void global_atomic(Steps& steps, Instruction const& i, Opcode const& op);
 /// LDG: words of memory that all blocks share.
 void global_load(Steps& steps, Instruction const& i, Opcode const& op);
 void stack_load(Steps& steps, Instruction const& i, Opcode const& op);

@@ -84,7 +84,7 @@ void lower_instruction(Steps& steps, Instruction const& i, Opcode const& op) {
 class Lowering {
  public:
   /// `stack`: local memory may be a stack.
-  Lowering(Module const& module, Function const& function, bool stack);
+  Lowering(Module const& module, Function const& function, bool stack, bool global);
   Lowered run();
   [[nodiscard]] bool keeps_stack() const { return steps_.stack.kept(); }
 
@@ -120,8 +120,9 @@ class Lowering {
   std::size_t lowered_ = 0;
 };
 
-Lowering::Lowering(Module const& module, Function const& function, bool stack)
+Lowering::Lowering(Module const& module, Function const& function, bool stack, bool global)
     : code_(function), steps_(module, code_, stack) {
+  steps_.lists_global = global;
   program_.name = function.name;
   program_.language = "SASS";
   program_.widths.assign(registers, 32);
@@ -373,10 +374,10 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
 
 }  // namespace
 
-Lowered lower(Module const& module, Function const& function) {
-  Lowering first(module, function, true);
+Lowered lower(Module const& module, Function const& function, bool global) {
+  Lowering first(module, function, true, global);
   Lowered out = first.run();
-  return first.keeps_stack() ? std::move(out) : Lowering(module, function, false).run();
+  return first.keeps_stack() ? std::move(out) : Lowering(module, function, false, global).run();
 }
 
 }  // namespace swizproof::sass

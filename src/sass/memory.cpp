@@ -41,9 +41,10 @@ program::MemoryAccess access_of(Steps& steps, Instruction const& i, Opcode const
 }
 
 void access(Steps& steps, program::MemoryAccess m, Operand const& where) {
-  if (where.kind != Kind::memory || where.suffixed || (where.wide && !m.generic))
+  bool const long_address = m.generic || m.global;
+  if (where.kind != Kind::memory || where.suffixed || (where.wide && !long_address))
     m.reason = "this form of an address is not read";
-  if (m.generic) {
+  if (long_address) {
     Operand part;
     part.kind = Kind::reg, part.reg = where.reg;
     Source base = where.wide || where.uniform == no_register
@@ -57,7 +58,7 @@ void access(Steps& steps, program::MemoryAccess m, Operand const& where) {
   } else {
     m.address = m.reason.empty() ? address(steps, where) : steps.any(32);
   }
-  m.offset = m.generic ? where.value : where.value & ones32;
+  m.offset = long_address ? where.value : where.value & ones32;
   steps.build.add(std::move(m));
 }
 
@@ -70,6 +71,24 @@ void operand_at(Steps& steps, Instruction const& i, Opcode const& op, program::O
   o.at = access_of(steps, i, op);
   o.at.address = value;
   steps.build.add(std::move(o));
+}
+
+/// Adds an access to global memory, if they are listed.
+void add_global(Steps& steps, Instruction const& i, Opcode const& op, Operand const& where) {
+  if (!steps.lists_global) return;
+  program::MemoryAccess m = access_of(steps, i, op);
+  bool const atomic = op.base.starts_with("RED") || op.base.starts_with("ATOM");
+  m.global = true;
+  m.bytes = atomic ? (op.has("64") ? 8 : 4) : bytes_of(op);
+  if (atomic)
+    m.reason = "sectors of atomics are not modelled: lanes at one address are served one by one (H20)";
+  else
+    m.instruction =
+        swizproof::Instruction{op.base == "STG" ? Operation::st_shared : Operation::ld_shared, m.bytes};
+  if (op.has("ZFILL")) m.at_most = "the number of bytes that it reads is in a register";
+  access(steps, std::move(m), where);
+  program::MemoryAccess& added = steps.build.program.accesses.back();
+  if (!added.reason.empty()) added.instruction.reset();
 }
 
 /// Gives a destination what memory has at an address: words, or a part of one that is extended.
@@ -154,6 +173,7 @@ void copy_async(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
   m.bytes = bytes_of(op);
   m.instruction = swizproof::Instruction{Operation::cp_async, m.bytes};
+  add_global(steps, i, op, operand(i, 1));
   access(steps, std::move(m), operand(i, 0));
 }
 
@@ -190,9 +210,19 @@ void generic_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   for (std::size_t k = 0; k < at; ++k) steps.lose(operand(i, k), op.has("64") ? 2 : 1, {}, true);
 }
 
+void global_store(Steps& steps, Instruction const& i, Opcode const& op) {
+  add_global(steps, i, op, operand(i, address_of(i)));
+}
+
+void global_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
+  add_global(steps, i, op, operand(i, address_of(i)));
+  unknown(steps, i, op);
+}
+
 void global_load(Steps& steps, Instruction const& i, Opcode const& op) {
   std::size_t const at = address_of(i);
   Operand const& where = operand(i, at);
+  add_global(steps, i, op, where);
   Operand const& d = operand(i, at == 0 ? 0 : at - 1);
   unsigned const bytes = bytes_of(op);
   steps.refine({});

@@ -17,6 +17,7 @@
 #include <swizproof/execution/worst.hpp>
 #include <swizproof/sass/lower.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -52,6 +53,9 @@ struct KernelOptions {
   bool lanes = false;                              ///< fill KernelAccess::lanes
   bool races = false;                              ///< fill KernelReport::races
   bool same_values = false;                        ///< two writes of one value are no race
+  bool global = false;                             ///< fill KernelReport::global
+  unsigned excess_sectors = 1;                     ///< allowed sectors of global memory above the ideal
+  unsigned pointers = 1;  ///< bytes that divide each parameter that is a pointer: a power of two
   bool any_base =
       false;  ///< every base of an array that PTX permits; else those that a device gives (H18), where they decide
 };
@@ -97,6 +101,22 @@ struct KernelPlace {
   std::uint32_t offset = 0;
 };
 
+/// Sectors and lines of an access to global memory (H20); its most sectors are KernelAccess::wavefronts.
+struct KernelSectors {
+  unsigned least = 0;                    ///< sectors: no execution by all lanes that may take part has fewer
+  unsigned lines = 0;                    ///< of 128 bytes, at most
+  unsigned least_lines = 0;              ///< at least
+  std::optional<std::int64_t> stride{};  ///< bytes from each lane to the next, in the worst case
+  bool near =
+      false;  ///< rests on lanes of a warp that are less than 2 GiB apart: no index wraps around between them
+
+  /// Takes another case; the stride stays.
+  void merge(KernelSectors const& other) {
+    least = std::min(least, other.least), least_lines = std::min(least_lines, other.least_lines);
+    lines = std::max(lines, other.lines), near = near || other.near;
+  }
+};
+
 /// Result for one instruction.
 struct KernelAccess {
   std::string op{};
@@ -140,6 +160,7 @@ struct KernelAccess {
   unsigned open_loops = 0;  ///< number of loops around it whose iterations are not known
   bool on_bases =
       false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
+  std::optional<KernelSectors> sectors{};  ///< access to global memory: `wavefronts` are sectors
 };
 
 /// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
@@ -205,6 +226,8 @@ struct KernelReport {
   std::string grid{};     ///< `8,8,1`; empty: every grid
   std::string refused{};  ///< reason if none of its accesses was decided
   std::vector<KernelAccess> accesses{};
+  std::vector<KernelAccess> global{};            ///< accesses to global memory, with KernelOptions::global
+  std::vector<std::string> assumed_of_global{};  ///< what their answers rest on
   std::vector<KernelFix> fixes{};        ///< fixes of arrays with an access that is refuted for its cost
   std::vector<KernelUnfixed> unfixed{};  ///< other arrays with such an access
   std::vector<KernelVector> vectors{};   ///< vectors in place of a fix of these accesses

@@ -103,7 +103,7 @@ inline constexpr std::string_view a_round =
     "a round of this atomic's loop of compare-and-swap takes at most this; which lanes win decides how many "
     "rounds there are (assumption H14)";
 
-/// A warp instruction that touches shared memory, or may.
+/// A warp instruction that touches shared memory, or may; with `global` one that touches global memory.
 struct MemoryAccess {
   std::string op{};                                     ///< operation in the words of PTX
   std::optional<swizproof::Instruction> instruction{};  ///< nothing: not modelled, and `reason` says why
@@ -111,6 +111,7 @@ struct MemoryAccess {
   std::optional<Atomic> atomic{};  ///< kind of an atomic: `instruction` has only its bytes
   std::string_view at_most{};      ///< reason if the cost of an atomic is only a bound; empty: it is the cost
   bool generic = false;            ///< a generic address: in shared memory only if its symbol is
+  bool global = false;             ///< an access to global memory: `instruction` has only its bytes
   std::uint32_t bytes = 0;         ///< bytes of each lane
   Source address{};
   std::uint64_t offset = 0;

@@ -14,7 +14,8 @@ enum class Space : std::uint8_t { generic, reg, shared, global, constant, local,
 struct Variable {
   std::string name{};
   Space space = Space::generic;
-  std::uint32_t align = 1;  ///< bytes
+  std::uint32_t align = 1;      ///< bytes
+  std::uint32_t points_to = 1;  ///< bytes that divide the address that a parameter is, if it is one
   std::uint64_t bytes = 0;
   bool extern_array = false;
   bool array = false;                     ///< the parameter is a structure or an array

@@ -6,7 +6,8 @@
 
 namespace swizproof::ptx {
 
-/// Lowers a function of a module. Never throws: what is not modelled makes its destinations unknown.
-[[nodiscard]] Program lower(Module const& module, Function const& function);
+/// Lowers a function of a module. Never throws: what is not modelled makes its destinations unknown. `global`: accesses to global memory
+/// are accesses of the program, too.
+[[nodiscard]] Program lower(Module const& module, Function const& function, bool global = false);
 
 }  // namespace swizproof::ptx

@@ -24,7 +24,8 @@ struct LoweredKernels {
 
 /// Lowers a kernel. Parameters are the parts of the constant bank from its base on that the kernel reads, each as `c[0x0][0x210]`.
 /// Calls of functions in the kernel's section are inlined. Never throws: what is not modelled makes its destinations unknown, or
-/// `program.refused` says why nothing is executed. Checked by tests/unit/sass/lower_test.cpp and tests/reference/sass.py.
-[[nodiscard]] Lowered lower(Module const& module, Function const& function);
+/// `program.refused` says why nothing is executed. `global`: accesses to global memory are accesses of the program, too. Checked by
+/// tests/unit/sass/lower_test.cpp and tests/reference/sass.py.
+[[nodiscard]] Lowered lower(Module const& module, Function const& function, bool global = false);
 
 }  // namespace swizproof::sass

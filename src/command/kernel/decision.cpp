@@ -156,7 +156,7 @@ class Decision {
       add_notes(out_.notes, module.notes);
       for (sass::Function const& f : module.functions) {
         if (!f.entry) continue;
-        sass::Lowered const kernel = sass::lower(module, f);
+        sass::Lowered const kernel = sass::lower(module, f, options_.global);
         decide_one(part, kernel.head, module, kernel, demangled(f.name));
       }
       return;
@@ -179,8 +179,9 @@ class Decision {
     for (auto const& block : shapes_of(head, part.name, name)) {
       options_.block = block;
       Result one{part.name, part.part, name, decide_kernel(module, kernel, options_)};
-      one.no_shape = (!one.report.accesses.empty() || !one.report.operands.empty()) &&
-                     needs_block(module, kernel, options_);
+      one.no_shape =
+          (!one.report.accesses.empty() || !one.report.operands.empty() || !one.report.global.empty()) &&
+          needs_block(module, kernel, options_);
       out_.all.push_back(std::move(one));
       if (on_result_ && !out_.all.back().no_shape) on_result_(out_.all.back(), targets_.now(), out_.notes);
     }

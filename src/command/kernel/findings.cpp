@@ -21,7 +21,9 @@ enum Rule : std::size_t {
   operand_rule,
   open_operand_rule,
   race_rule,
-  open_races_rule
+  open_races_rule,
+  global_rule,
+  open_global_rule
 };
 
 Rule rule_of(KernelAccess const& a) {
@@ -77,6 +79,14 @@ std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Archit
                           mapped ? o.line : o.ptx_line, r.name,
                           o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule});
     }
+    for (KernelAccess const& a : r.report.global)
+      if (a.verdict == KernelVerdict::refuted || a.verdict == KernelVerdict::unknown) {
+        SourceLine const at = outermost_line(sources, a);
+        bool const mapped = !at.file.empty();
+        findings.push_back({failing_global(a), mapped ? found_at(sources, at.file) : r.file,
+                            mapped ? at.line : a.ptx_line, r.name,
+                            a.verdict == KernelVerdict::refuted ? global_rule : open_global_rule});
+      }
     add_races(r, sources, findings);
   }
   return findings;

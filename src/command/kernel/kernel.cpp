@@ -19,6 +19,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
 namespace swizproof::command {
@@ -56,6 +57,7 @@ Sums sums_of(Results const& of) {
           above && of.limited && a.verdict == KernelVerdict::data && *a.wavefronts > a.allowed ? 1 : 0;
     }
     for (KernelOperand const& o : r.report.operands) count(o.verdict, o.executed);
+    for (KernelAccess const& a : r.report.global) count(a.verdict, a.executed);
     if (!r.report.races) continue;
     RaceVerdict const races = r.report.races->verdict;
     ++(races == RaceVerdict::proved    ? sums.race_free
@@ -81,6 +83,9 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
     for (std::size_t i = 0; i < r.report.operands.size(); ++i)
       if (auto text = source_text(sources, {r.report.operands[i].file, r.report.operands[i].line}))
         kernel["operands"][i]["source"] = std::move(*text);
+    for (std::size_t i = 0; i < r.report.global.size(); ++i)
+      if (auto text = source_text(sources, {r.report.global[i].file, r.report.global[i].line}))
+        kernel["global_accesses"][i]["source"] = std::move(*text);
     out["kernels"].push_back(std::move(kernel));
   }
   if (!of.notes.empty()) out["notes"] = of.notes;
@@ -131,6 +136,10 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
     if (!arguments.grid.empty()) entry.add_value("grid", "[" + arguments.grid + "]");
     if (!params.empty()) entry.add_value("param", toml_table(params));
     if (options.any_base) entry.add("bases", "ptx");
+    if (options.global)
+      entry.add_value("global", "true")
+          .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
+    if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
     entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
     if (arguments.emit == "lock") entry.add_value("allow", allowances_of(results, file));
     if (common.arch_is_given) entry.add("arch", common.arch);
@@ -230,12 +239,16 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
 }
 
 /// Refuses outputs that exclude one another.
-void refuse_mixed(Common const& common, KernelArguments const& arguments) {
+void refuse_mixed(Common const& common, KernelArguments const& arguments, KernelOptions const& options) {
   if (arguments.watch && (common.json || arguments.format != "text" || !arguments.emit.empty() ||
                           !arguments.sarif.empty() || !arguments.html.empty() || !arguments.since.empty()))
     throw InputError::whole("--watch prints text alone", "--watch",
                             "leave out --json, --format, --emit, --sarif, --html and --since");
   refuse_without_source(arguments.compiler, arguments.files);
+  if (options.global && (arguments.emit == "lock" || !arguments.since.empty()))
+    throw InputError::whole("--emit lock and --since are of shared memory", "--global", "leave --global out");
+  if (!std::has_single_bit(options.pointers))
+    throw InputError::whole("an alignment is a power of two", fmt::format("--pointers {}", options.pointers));
   if (!arguments.emit.empty() && !arguments.since.empty())
     throw InputError::whole("--emit prints obligations, and --since a comparison", "--emit " + arguments.emit,
                             "leave --since out");
@@ -261,7 +274,7 @@ void write_reports(Common& common, KernelArguments const& arguments, std::vector
 }
 
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
-  refuse_mixed(common, arguments);
+  refuse_mixed(common, arguments, options);
   Sources sources(arguments.source);
   bool const text = !common.json && arguments.emit.empty() && arguments.sarif != "-" &&
                     arguments.html != "-" && arguments.format != "gcc" && arguments.since.empty();
@@ -341,6 +354,23 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
          "older conflicts. Lines are matched by kernel, block, line and instruction")
       ->type_name("FILE")
       ->excludes(races);
+  auto* const global = sub.add_flag("--global", options.global,
+                                    "also: how many 32-byte sectors and 128-byte lines of global memory does "
+                                    "each load and store of a warp\n"
+                                    "touch, at least and at most?");
+  sub.add_option(
+         "--excess-sectors", options.excess_sectors,
+         "with --global: sectors that are allowed above those that the bytes of the lanes need. 1 is what\n"
+         "consecutive addresses from any address on take")
+      ->needs(global)
+      ->check(CLI::Range(0, 32))
+      ->capture_default_str();
+  sub.add_option(
+         "--pointers", options.pointers,
+         "with --global: bytes, a power of two, that divide each pointer that is a parameter; 256 for what\n"
+         "cudaMalloc returns. Listed as an assumption. Else that of .ptr .align, or any aligned address")
+      ->needs(global)
+      ->check(CLI::Range(1, 1 << 20));
   sub.add_flag("--same-values", options.same_values, "with --races: accept two writes of the same value")
       ->needs(races);
 }

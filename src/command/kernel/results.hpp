@@ -83,7 +83,13 @@ inline constexpr SarifRule kernel_rules[] = {
     {"shared-memory-race", "Two threads of a block access one byte of shared memory with no barrier between.",
      "The message names a launch that has it. Put a barrier between, or correct the index.", "error"},
     {"shared-memory-races-not-decided", "Races of a kernel were not decided.",
-     "The message has the reason; 'swizproof flow' decides one launch.", "warning"}};
+     "The message has the reason; 'swizproof flow' decides one launch.", "warning"},
+    {"global-memory-uncoalesced",
+     "A warp instruction touches more sectors of global memory than its bytes need.",
+     "The message has the distance of the lanes. Let consecutive lanes access consecutive addresses.",
+     "error"},
+    {"global-memory-not-decided", "Sectors of an access to global memory were not decided.",
+     "Give --param, --block or --pointers if the reason names them.", "warning"}};
 /// Findings for all that is not proved.
 [[nodiscard]] std::vector<SarifFinding> findings_of(std::vector<Result> const& results,
                                                     Architecture const& arch, Sources& sources);

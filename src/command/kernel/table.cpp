@@ -351,6 +351,44 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
     if (!once.empty()) fmt::print(common.streams.out, "  {}\n", style.faint(once));
 }
 
+/// Accesses to global memory: a table of their own.
+void print_global(Common const& common, std::vector<KernelAccess> const& all, Style const& style) {
+  std::vector<std::pair<KernelAccess const*, std::vector<std::string>>> rows;
+  std::map<std::vector<std::string>, std::size_t> known;
+  std::vector<std::size_t> counts;
+  for (KernelAccess const& a : all) {
+    if (!a.executed || (style.brief() && a.verdict == KernelVerdict::proved)) continue;
+    std::string lines = "-";
+    if (KernelSectors const& s = *a.sectors; s.lines != 0)
+      lines =
+          s.least_lines == s.lines ? std::to_string(s.lines) : fmt::format("{}..{}", s.least_lines, s.lines);
+    std::vector<std::string> cells{std::string(name(a.verdict)),
+                                   source_of(a),
+                                   short_op(a),
+                                   sectors_of(a),
+                                   std::to_string(a.ideal),
+                                   lines,
+                                   printable(sectors_in_words(a))};
+    auto const [at, fresh] = known.try_emplace(cells, rows.size());
+    if (fresh) rows.emplace_back(&a, std::move(cells)), counts.push_back(0);
+    ++counts[at->second];
+  }
+  if (rows.empty()) return;
+  std::size_t wide = 6, op = 2;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string>& cells = rows[i].second;
+    if (counts[i] > 1) cells[2] += fmt::format(" x{}", counts[i]);
+    wide = std::max(wide, cells[1].size()), op = std::max(op, cells[2].size());
+  }
+  fmt::print(common.streams.out, "  global memory\n  {}\n",
+             style.faint(fmt::format("{:<7}  {:<{}}  {:<{}}  {:>7} {:>5} {:>5}", "", "source", wide, "op", op,
+                                     "sectors", "ideal", "lines")));
+  for (auto const& [a, cells] : rows)
+    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>7} {:>5} {:>5}{}{}\n",
+               colored(a->verdict, style), cells[1], wide, cells[2], op, cells[3], cells[4], cells[5],
+               cells[6].empty() ? "" : "  ", cells[6]);
+}
+
 /// Arrays without a fix, and that operands are not counted in one; as lines.
 std::string without_fix(KernelReport const& report) {
   std::string text;
@@ -368,13 +406,16 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   std::vector<Row<KernelAccess>> rows = shown_rows(r.report.accesses, style);
   sort_by_losses(rows);
   std::vector<Row<KernelOperand>> const operands = shown_rows(r.report.operands, style);
-  if (style.brief() && !r.report.races && rows.empty() && operands.empty() && r.report.refused.empty())
+  auto const shown = [](KernelAccess const& a) { return a.verdict != KernelVerdict::proved; };
+  bool const global = std::any_of(r.report.global.begin(), r.report.global.end(), shown);
+  if (style.brief() && !global && !r.report.races && rows.empty() && operands.empty() &&
+      r.report.refused.empty())
     return;
   fmt::print(common.streams.out, "{}{}{}\n", style.strong(short_name(r.name)),
              (r.report.block.empty() ? "" : "  block " + r.report.block) +
                  (r.report.grid.empty() ? "" : ", grid " + r.report.grid),
              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
-  if (r.report.accesses.empty() && r.report.operands.empty()) {
+  if (r.report.accesses.empty() && r.report.operands.empty() && r.report.global.empty()) {
     fmt::print(common.streams.out, "  no access to shared memory\n\n");
     return;
   }
@@ -391,6 +432,9 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
   fmt::print(common.streams.out, "{}", without_fix(r.report));
   print_operands(common, operands, style);
+  print_global(common, r.report.global, style);
+  for (std::string const& assumed : r.report.assumed_of_global)
+    fmt::print(common.streams.out, "  assumed: {}\n", assumed);
   fmt::print(common.streams.out, "\n");
 }
 

@@ -277,11 +277,23 @@ std::vector<FailingOperand> failing_operands_of(Obligation const& o, ObligationR
   return failing_operands(*r.kernel);
 }
 
+std::vector<KernelAccess const*> failing_global_of(Obligation const& o, ObligationReport const& r) {
+  std::vector<KernelAccess const*> all;
+  if (!r.kernel || o.expect_refuted) return all;
+  for (KernelAccess const& a : r.kernel->global)
+    if (a.verdict != KernelVerdict::proved &&
+        (a.verdict != KernelVerdict::data || !std::get<KernelHolds>(o.what).data_allowed))
+      all.push_back(&a);
+  return all;
+}
+
 /// Reason why it does not hold, down to the lane.
 std::string reasons(Obligation const& o, ObligationReport const& r, int indent, Style const& style) {
   std::string lines;
   for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);
   for (FailingOperand const& f : failing_operands_of(o, r)) lines += describe(f, indent);
+  for (KernelAccess const* const a : failing_global_of(o, r))
+    lines += fmt::format("{:{}}{}\n", "", indent, printable(failing_global(*a)));
   if (r.flow && !o.expect_refuted) lines = describe(*r.flow, indent);
   if (r.kernel && r.kernel->races && !o.expect_refuted && r.kernel->races->verdict != RaceVerdict::proved)
     lines += describe(*r.kernel->races, indent);
@@ -411,6 +423,7 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
   for (FailingAccess const& f : failing_of(o, r))
     add(*f.access, describe(f, *o.arch, 0, Style("never", STDOUT_FILENO)));
   for (FailingOperand const& f : failing_operands_of(o, r)) add(*f.operand, describe(f, 0));
+  for (KernelAccess const* const a : failing_global_of(o, r)) add(*a, failing_global(*a) + "\n");
   return all.empty() ? std::vector{finding_of(o, r)} : all;
 }
 

@@ -147,6 +147,9 @@ Facts TermFacts::of_leaf(Id id, Facts f) {
                                        : std::min(program_.symbols[l.extra].align, most_shared_alignment)) -
           1;
       return f;
+    case Leaf::Kind::param:
+      if (l.offset == 0) f.zeros |= program_.symbols[l.extra].points_to - 1;
+      return f;
     case Leaf::Kind::exit:
       return of(l.args[0]);
     case Leaf::Kind::phi:

@@ -3,6 +3,7 @@
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
 
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -32,9 +33,9 @@ class KernelEntries {
 
  private:
   std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
-    static std::set<std::string_view> const known{"ptx",          "name",   "block",   "grid",  "param",
-                                                  "shared_bytes", "excess", "at_most", "allow", "data",
-                                                  "arch",         "expect", "bases",   "races"};
+    static std::set<std::string_view> const known{
+        "ptx",  "name", "block",  "grid",  "param", "shared_bytes", "excess",         "at_most", "allow",
+        "data", "arch", "expect", "bases", "races", "global",       "excess_sectors", "pointers"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
@@ -102,7 +103,9 @@ class KernelEntries {
     for (std::size_t const i : chosen) {
       indices.push_back(indices.size());
       heads->functions.push_back(
-          lowered->kernels.emplace_back(sass::lower(lowered->module, lowered->module.functions[i])).head);
+          lowered->kernels
+              .emplace_back(sass::lower(lowered->module, lowered->module.functions[i], hold.options.global))
+              .head);
     }
     hold.module = std::move(heads), hold.sass = std::move(lowered);
     return indices;
@@ -180,6 +183,7 @@ class KernelEntries {
         file_.fail("races is true or false", races->source(), "races = true: the kernel has none");
       options.races = races->as_boolean()->get();
     }
+    global_options(table, options);
     if (toml::node const* const grid = table.get("grid")) {
       std::string const text = file_.three(*grid, "grid", 1);
       options.grid = file_.within(*grid, [&] { return parse_grid(text); });
@@ -193,6 +197,25 @@ class KernelEntries {
     }
     if (toml::node const* const allow = table.get("allow")) options.allow = allowances(*allow);
     return options;
+  }
+
+  /// `global = true`, and what needs it.
+  void global_options(toml::table const& table, KernelOptions& options) const {
+    if (toml::node const* const global = table.get("global")) {
+      if (!global->is_boolean())
+        file_.fail("global is true or false", global->source(), "global = true: sectors of global memory");
+      options.global = global->as_boolean()->get();
+    }
+    for (char const* const key : {"excess_sectors", "pointers"})
+      if (toml::node const* const at = table.get(key); at != nullptr && !options.global)
+        file_.fail(std::string(key) + " is of global memory", at->source(), "global = true");
+    if (toml::node const* const excess = table.get("excess_sectors"))
+      options.excess_sectors = static_cast<unsigned>(file_.number(*excess, "excess_sectors", 0, 32));
+    if (toml::node const* const pointers = table.get("pointers")) {
+      options.pointers = static_cast<unsigned>(file_.number(*pointers, "pointers", 1, 1 << 20));
+      if (!std::has_single_bit(options.pointers))
+        file_.fail("pointers is a power of two: bytes", pointers->source(), "pointers = 256");
+    }
   }
 
   [[nodiscard]] ParameterValue parameter(toml::node const& node) const {

@@ -209,8 +209,39 @@ class PipeTime(Record):
 
 
 @record
+class KernelGlobalAccess(Record):
+    """One access to global memory, with `global`: sectors of 32 bytes and lines of 128 bytes that a warp touches, at most and at least (`least`: by all lanes that may take part). `ideal` sectors hold the bytes of the lanes. `stride` is the distance in bytes of each lane from the one before, in the worst case. None where the addresses are not known."""
+
+    file: Optional[str] = None
+    line: Optional[int] = None
+    source: Optional[str] = None
+    ptx_line: Optional[int] = None
+    sass_line: Optional[int] = None
+    op: str = ""
+    pc: Optional[int] = None
+    inlined_at: Optional[List[SourceLine]] = None
+    calls: Optional[List[int]] = None
+    verdict: str = "unknown"
+    sectors: Optional[int] = None
+    reached: bool = False
+    seen: Optional[int] = None
+    least: Optional[int] = None
+    ideal: Optional[int] = None
+    allowed: Optional[int] = None
+    lines: Optional[int] = None
+    least_lines: Optional[int] = None
+    stride: Optional[int] = None
+    loop_depth: int = 0
+    executions: Optional[int] = None
+    address: Optional[str] = None
+    reason: Optional[str] = None
+    executed: bool = True
+    counterexample: Optional[KernelWarp] = None
+
+
+@record
 class CompiledKernel(Record):
-    """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, and shuffles of lanes that are not known to execute them."""
+    """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, shuffles of lanes that are not known to execute them, and what the answers in `global_accesses` rest on."""
 
     kernel: str
     mangled: str
@@ -224,6 +255,7 @@ class CompiledKernel(Record):
     unfixed: Optional[List[Dict[str, str]]] = None
     vectors: Optional[List[KernelVector]] = None
     operands: Optional[List[KernelOperand]] = None
+    global_accesses: Optional[List[KernelGlobalAccess]] = None
     assumed: Optional[List[str]] = None
     races: Optional[Races] = None
 

@@ -71,6 +71,7 @@ void check_wavefronts(Recomputation& r);
 void check_counters(Recomputation& r);
 void check_exhaustive(Recomputation& r);
 void check_flow(Recomputation& r);
+void check_global(Recomputation& r);
 void check_orders(Recomputation& r);
 void check_ldmatrix(Recomputation& r);
 void check_tma(Recomputation& r);

@@ -157,6 +157,24 @@ TEST_F(KernelObligations, HoldWithinTheirBounds) {
   EXPECT_EQ(refusal("name = \"column\"\nparam = {\"#0\" = -4}"), "accepted");
 }
 
+TEST_F(KernelObligations, OfGlobalMemoryBoundItsSectors) {
+  std::ofstream(folder_ / "build" / "copy.ptx")
+      << ".version 8.0\n.target sm_90\n.address_size 64\n.entry copy(.param .u64 p)\n.reqntid 32, 1, 1\n{\n"
+         ".reg .b32 %r<3>; .reg .b64 %d<4>;\nld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+         "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r2, [%d3];\nret;\n}\n";
+  auto const outcome = [&](std::string const& lines) {
+    auto const all = read("[[kernel]]\nptx = \"build/copy.ptx\"\n" + lines);
+    Malformed const* const wrong = std::get_if<Malformed>(&all.at(0).what);
+    return wrong != nullptr ? wrong->error.message : std::string(name(decide(all.at(0), {}).outcome));
+  };
+  EXPECT_EQ(outcome("global = true"), "proved");
+  EXPECT_EQ(outcome("global = true\nexcess_sectors = 0"), "refuted");
+  EXPECT_EQ(outcome("global = true\nexcess_sectors = 0\npointers = 256"), "proved");
+  EXPECT_EQ(outcome("excess_sectors = 0"), "excess_sectors is of global memory");
+  EXPECT_EQ(outcome("global = true\npointers = 48"), "pointers is a power of two: bytes");
+  EXPECT_EQ(outcome("global = 1"), "global is true or false");
+}
+
 TEST_F(KernelObligations, AllowLinesWhatTheySay) {
   std::string const two = "name = \"two\"\nblock = 32\n";
   EXPECT_EQ(verdicts(two), Words{"refuted"});

@@ -152,6 +152,13 @@ TEST(EvidenceLeaves, OfFlow) {
 
 TEST(EvidenceLeaves, OfCounters) { expect_unseen("h200-counters.json", and_metadata({})); }
 
+// The counts of atomics have bounds alone.
+TEST(EvidenceLeaves, OfGlobal) {
+  expect_unseen("h100-global.json",
+                and_metadata({"/architecture may be missing", "/rows/sample/atom.global.b32/*/2",
+                              "/rows/sample/atom.global.b32/*/3"}));
+}
+
 // Measured: times, cycles within their rounding, and the number of repeated measurements, which no row has.
 TEST(EvidenceLeaves, OfWavefronts) {
   expect_unseen("h200-wavefronts.json",

@@ -1,0 +1,152 @@
+#include "sectors.hpp"
+
+#include "access_cost.hpp"
+#include "parameter_terms.hpp"
+
+#include <swizproof/hardware/global.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+namespace swizproof::kernel_detail {
+
+using execution::Lanes;
+using execution::Leaf;
+using execution::Warp;
+
+namespace {
+
+constexpr unsigned line_bits = 7;  ///< of global_line_bytes
+
+/// The low zero bits of the sum that all lanes share, at most those of a line, and whether a parameter alone decides the others.
+struct SharedSum {
+  unsigned zeros = line_bits;
+  bool free = true;
+};
+
+SharedSum shared_sum(ExecutedKernel const& kernel, Warp& warp, Lanes const& v,
+                     std::function<bool(Id)> const& alone) {
+  SharedSum out;
+  for (auto const& [atom, factor] : v.terms) {
+    unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
+    if (zeros > out.zeros || zeros >= line_bits) continue;
+    bool const free = free_parameter(kernel, atom, 0xffffffff) == atom && alone(atom);
+    out.free = free || (zeros == out.zeros && out.free);
+    out.zeros = zeros;
+  }
+  return out;
+}
+
+/// Bytes from each active lane to the next one, if they are the same.
+std::optional<std::int64_t> stride_of(std::uint32_t active, LaneAddresses const& address) {
+  std::optional<std::int64_t> stride;
+  for (unsigned l = 0; l + 1 < 32; ++l) {
+    if ((active >> l & 3) != 3) continue;
+    auto const now = static_cast<std::int64_t>(address[l + 1] - address[l]);
+    if (stride && *stride != now) return std::nullopt;
+    stride = now;
+  }
+  return stride;
+}
+
+/// Parameters that an address is made of by sums and choices; false if it has a summand of another kind that may be a pointer, or two.
+bool find_pointers(ExecutedKernel const& kernel, Id id, std::set<std::uint32_t>& into, unsigned depth) {
+  constexpr unsigned deepest = 64;
+  if (depth == deepest) return false;
+  Node const& n = kernel.execution.node(id);
+  auto const in = [&](Id part, std::set<std::uint32_t>& to) {
+    return find_pointers(kernel, part, to, depth + 1);
+  };
+  if (n.op == Op::bv_add || n.op == Op::bv_or) {
+    std::set<std::uint32_t> left, right;
+    if (!in(n.a, left) || !in(n.b, right) || (!left.empty() && !right.empty())) return false;
+    into.insert(left.begin(), left.end()), into.insert(right.begin(), right.end());
+    return true;
+  }
+  if (n.op == Op::ite) return in(n.b, into) && in(n.c, into);
+  if (n.op == Op::bv_sub || n.op == Op::zero_extend || n.op == Op::truncate) return in(n.a, into);
+  if (n.op != Op::variable) return true;
+  if (execution::Phi const* const phi = kernel.execution.phi_at(id)) return in(phi->init, into);
+  Leaf const& leaf = *kernel.execution.leaf_at(id);
+  if (leaf.kind == Leaf::Kind::load || leaf.kind == Leaf::Kind::varying) return leaf.width < 32;
+  bool const whole = leaf.kind == Leaf::Kind::param && leaf.offset == 0 && leaf.width >= 32 &&
+                     !kernel.program.symbols[leaf.extra].array;
+  if (whole) into.insert(leaf.extra);
+  return true;
+}
+
+}  // namespace
+
+SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
+                         std::function<bool(Id)> const& alone) {
+  constexpr std::uint64_t far_from_zero = std::uint64_t{1} << 40;
+  unsigned const bytes = now.memory.bytes, width = kernel.execution.node(now.access.address).width;
+  Lanes const whole = width > 32 ? now.warp.value(now.access.address, width) : Lanes{Lanes::State::stuck};
+  SectorsInCase out;
+  out.seen.near = !whole.split();
+  LaneAddresses address = out.seen.near ? as_near(now.active, now.address.lane) : whole.lane;
+  SharedSum const shared = shared_sum(kernel, now.warp, out.seen.near ? now.address : whole, alone);
+  auto const first = static_cast<unsigned>(std::countr_zero(now.active));
+  std::uint64_t const start = address[first];
+  for (std::uint64_t& a : address) a += far_from_zero - start;
+  out.seen.stride = stride_of(now.active, address);
+  out.free = shared.free, out.same = true;
+  std::uint64_t const low = start % (std::uint64_t{1} << shared.zeros);
+  for (std::uint64_t residue = low; residue < global_line_bytes;
+       residue += std::uint64_t{1} << shared.zeros) {
+    LaneAddresses moved = address;
+    for (std::uint64_t& a : moved) a += residue;
+    bool aligned = true;
+    for (unsigned l = 0; l < 32; ++l)
+      aligned = aligned && ((now.active >> l & 1) == 0 || moved[l] % bytes == 0);
+    if (!aligned) continue;
+    unsigned const sectors = sectors_at(bytes, now.active, moved, sector_bytes);
+    KernelSectors one = out.seen;
+    one.least = sectors;
+    one.lines = one.least_lines = sectors_at(bytes, now.active, moved, global_line_bytes);
+    out.same = out.same && (!out.aligned || sectors == out.most);
+    if (!out.aligned) out.seen = one;
+    out.seen.merge(one);
+    if (!out.aligned || sectors > out.most) {
+      out.most = sectors, out.residue = residue;
+      for (unsigned l = 0; l < 32; ++l)
+        out.lanes.address[l] = static_cast<std::uint32_t>(moved[l]),
+        out.lanes.active[l] = (now.active >> l & 1) != 0;
+    }
+    out.aligned = true;
+  }
+  return out;
+}
+
+bool align_pointers(ExecutedKernel& kernel) {
+  bool any = false;
+  std::set<std::uint32_t> pointers;
+  for (std::size_t i = 0; i < kernel.program.accesses.size(); ++i) {
+    std::set<std::uint32_t> of_one;
+    bool const global = kernel.program.accesses[i].global || kernel.program.accesses[i].generic;
+    if (global && kernel.execution.accesses[i].reached &&
+        find_pointers(kernel, kernel.execution.accesses[i].address, of_one, 0))
+      pointers.insert(of_one.begin(), of_one.end());
+  }
+  for (std::uint32_t s = 0; s < kernel.program.symbols.size(); ++s) {
+    program::Variable& v = kernel.program.symbols[s];
+    if (kernel.launch.params.contains(v.name))
+      v.points_to = 1;
+    else if (pointers.contains(s) && v.points_to < kernel.options.pointers)
+      v.points_to = kernel.options.pointers, any = true;
+  }
+  return any;
+}
+
+unsigned ideal_of_global(ExecutedKernel& kernel, program::MemoryAccess const& access,
+                         execution::ExecutedAccess const& executed) {
+  int most = 0;
+  for (unsigned w = 0; w < kernel.warps.count(); ++w) {
+    Warp& warp = kernel.warps.plain(w);
+    most = std::max(most, std::popcount(warp.present() & ~warp.truth(executed.guard).no));
+  }
+  return ideal_sectors(static_cast<unsigned>(most), access.bytes);
+}
+
+}  // namespace swizproof::kernel_detail

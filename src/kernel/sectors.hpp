@@ -1,0 +1,34 @@
+// Sectors and lines of global memory that the lanes of a case touch (H20), for every residue of their addresses modulo a line.
+#pragma once
+
+#include "lanes_in_case.hpp"
+
+#include <cstdint>
+#include <functional>
+
+namespace swizproof::kernel_detail {
+
+/// Sectors in one case. Addresses are those of the most sectors.
+struct SectorsInCase {
+  KernelSectors seen{};
+  unsigned most = 0;          ///< sectors
+  std::uint64_t residue = 0;  ///< of the first lane's address modulo a line, in the worst execution
+  bool same = false;          ///< all residues take as many sectors
+  bool free = false;          ///< a launch has each residue: a parameter decides it
+  bool aligned = false;       ///< with a residue all lanes are aligned; others fault, and are no executions
+  WarpAccess<std::uint32_t> lanes{};
+};
+
+/// Sectors of the lanes of a case. `alone`: true for a term of the address none of whose leaves another term has.
+[[nodiscard]] SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
+                                       std::function<bool(Id)> const& alone);
+
+/// Takes from --pointers the alignment of parameters that global accesses take as their one pointer, and forgets that of parameters with a
+/// given value. Returns true if it took any.
+bool align_pointers(ExecutedKernel& kernel);
+
+/// Sectors that the most lanes of a warp need at least which may execute an access.
+[[nodiscard]] unsigned ideal_of_global(ExecutedKernel& kernel, program::MemoryAccess const& access,
+                                       execution::ExecutedAccess const& executed);
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""kernel_global.py --binary PATH --cases N --seed S: sectors and lines of global memory by enumeration, compared with `kernel --global` on PTX.
+
+A case is a kernel with one access at p + bytes * f(tid) + g. f is made of 32-bit arithmetic that wraps: a factor of any sign, a constant, a
+permutation of the lanes, a shift; it is extended with or without sign. Some kernels add an unknown n before or after the extension. The model
+computes the addresses of every lane of every warp as Python integers, for every residue modulo 128 of the pointer and of n, and counts pieces of 32
+and 128 bytes. It has no line of the program.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+M32, M64 = (1 << 32) - 1, (1 << 64) - 1
+LOADS = {1: "ld.global.u8 %s1, [%rd9];", 2: "ld.global.u16 %s1, [%rd9];", 4: "ld.global{nc}.u32 %r20, [%rd9];",
+         8: "ld.global{nc}.u64 %rd10, [%rd9];", 16: "ld.global{nc}.v4.u32 {{%r20, %r21, %r22, %r23}}, [%rd9];"}
+STORES = {1: "st.global.u8 [%rd9], %s1;", 2: "st.global.u16 [%rd9], %s1;", 4: "st.global.u32 [%rd9], %r20;",
+          8: "st.global.v2.u32 [%rd9], {{%r20, %r21}};", 16: "st.global.v4.u32 [%rd9], {{%r20, %r21, %r22, %r23}};"}
+
+
+def signed(x):
+    return x - (1 << 32) if x >> 31 else x
+
+
+class Case:
+    """One access: its PTX, and the addresses of its lanes."""
+
+    def __init__(self, number, rng):
+        self.name = f"k{number}"
+        self.bytes = rng.choice([1, 2, 4, 4, 4, 8, 16])
+        self.threads = rng.choice([32, 64, 64, 96, 128, 17, 40, 1])
+        self.factor = rng.choice([0, 1, 1, 1, 1, -1, -1, 2, 3, 4, 5, 8, 31, 32, 33, 64, 256, 1024, -7, rng.randrange(-5000, 5000)])
+        self.constant = rng.choice([0, 0, 0, 1, 3, 7, 8, 32, -1, -16, M32 - 15, 1 << 31, (1 << 31) - 9, (1 << 32) - 40, rng.randrange(1 << 20)])
+        self.flip = rng.choice([0, 0, 0, 1, 2, 7, 16, 31, rng.randrange(32)])
+        self.divide = rng.choice([0, 0, 0, 0, 1, 2, 5])
+        self.signed = rng.random() < 0.6
+        self.align = rng.choice([1, 4, 16, 32, 128, 256, 256])
+        self.n = rng.choice(["", "", "", "index", "bytes"])  # where an unknown number is added
+        if self.n == "index":  # else the case depends on the number that wraps
+            self.constant, self.factor = abs(signed(self.constant & M32)) % 4096, rng.choice([0, 1, 2, 4, 32])
+        self.guard = rng.choice(["", "", "", "below", "even", "one"])
+        self.limit = rng.randrange(1, 40)
+        self.load = rng.random() < 0.6
+        self.nc = ".nc" if self.load and rng.random() < 0.3 else ""
+
+    def ptx(self):
+        extend = "s32" if self.signed else "u32"
+        text = [f".visible .entry {self.name}(.param .u64 .ptr .global .align {self.align} p, .param .u32 n, .param .u64 m)",
+                f".reqntid {self.threads}, 1, 1\n{{", "  .reg .pred %q<4>;", "  .reg .b16 %s<4>;", "  .reg .b32 %r<30>;",
+                "  .reg .b64 %rd<20>;", "  ld.param.u64 %rd1, [p];", "  mov.u32 %r1, %tid.x;"]
+        if self.guard == "below":
+            text += [f"  setp.ge.u32 %q1, %r1, {self.limit};", "  @%q1 bra DONE;"]
+        elif self.guard == "even":
+            text += ["  and.b32 %r2, %r1, 1;", "  setp.ne.u32 %q1, %r2, 0;", "  @%q1 bra DONE;"]
+        elif self.guard == "one":
+            text += [f"  setp.ne.u32 %q1, %r1, {self.limit};", "  @%q1 bra DONE;"]
+        text += [f"  xor.b32 %r3, %r1, {self.flip};", f"  shr.u32 %r4, %r3, {self.divide};", f"  mul.lo.s32 %r5, %r4, {self.factor};",
+                 f"  add.s32 %r6, %r5, {signed(self.constant & M32)};"]
+        if self.n == "index":
+            text += ["  ld.param.u32 %r7, [n];", "  add.s32 %r6, %r6, %r7;"]
+        text += [f"  mul.wide.{extend} %rd2, %r6, {self.bytes};", "  add.s64 %rd9, %rd1, %rd2;"]
+        if self.n == "bytes":
+            text += ["  ld.param.u64 %rd3, [m];", f"  mul.lo.s64 %rd4, %rd3, {self.bytes};", "  add.s64 %rd9, %rd9, %rd4;"]
+        op = (LOADS if self.load else STORES)[self.bytes]
+        return "\n".join(text + ["  " + (op.format(nc=self.nc) if "{" in op else op), "DONE:", "  ret;", "}"])
+
+    def active(self, tid):
+        if tid >= self.threads:
+            return False
+        return {"": True, "below": tid < self.limit, "even": tid % 2 == 0, "one": tid == self.limit}[self.guard]
+
+    def offset(self, tid, n):
+        index = ((((tid ^ self.flip) >> self.divide) * self.factor) + self.constant + (n if self.n == "index" else 0)) & M32
+        wide = (signed(index) if self.signed else index) * self.bytes
+        return (wide + (n * self.bytes if self.n == "bytes" else 0)) & M64
+
+    def answer(self):
+        """Most and least sectors and lines over all warps, pointers and n, and the most lanes of a warp; None if all lanes are misaligned."""
+        most, least, lines, least_lines, lanes = 0, None, 0, None, 0
+        base = 1 << 45
+        for first in range(0, self.threads, 32):
+            tids = [t for t in range(first, first + 32) if self.active(t)]
+            if not tids:
+                continue
+            lanes = max(lanes, len(tids))
+            for n in range(128 if self.n else 1):
+                offsets = [self.offset(t, n) for t in tids]
+                for pointer in range(0, 128, min(self.align, 128)):
+                    addresses = [(base + pointer + o) & M64 for o in offsets]
+                    if any(a % self.bytes for a in addresses):
+                        continue
+                    pieces = [len({(a + k) // size for a in addresses for k in (0, self.bytes - 1)}) for size in (32, 128)]
+                    most, lines = max(most, pieces[0]), max(lines, pieces[1])
+                    least = pieces[0] if least is None else min(least, pieces[0])
+                    least_lines = pieces[1] if least_lines is None else min(least_lines, pieces[1])
+        return most, least, lines, least_lines, lanes
+
+
+def check(case, said, excess):
+    """Differences of one case, as texts."""
+    most, least, lines, least_lines, lanes = case.answer()
+    if lanes == 0:
+        return [] if not said["executed"] and said["verdict"] == "proved" else [f"no lane executes it, and it is {said}"]
+    ideal = -(-lanes * case.bytes // 32)
+    verdict = "proved" if most <= ideal + excess else "refuted"
+    want = {"sectors": most, "least": least, "lines": lines, "least_lines": least_lines, "ideal": ideal, "verdict": verdict}
+    return [f"{key}: {said[key]} instead of {value}" for key, value in want.items() if said[key] != value]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    failed, verdicts, done = 0, {}, 0
+    while done < options.cases:
+        cases = [Case(done + k, rng) for k in range(min(200, options.cases - done))]
+        done += len(cases)
+        excess = rng.choice([0, 1, 1, 3])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "global.ptx")
+            with open(path, "w") as file:
+                file.write(".version 8.0\n.target sm_90\n.address_size 64\n" + "\n".join(c.ptx() for c in cases))
+            run = subprocess.run([options.binary, "kernel", path, "--global", "--excess-sectors", str(excess), "--json"],
+                                 capture_output=True, text=True)
+        if run.returncode not in (0, 1, 3):
+            print(run.stdout, run.stderr)
+            return 1
+        said = {k["kernel"].split("(")[0]: k for k in json.loads(run.stdout)["kernels"]}
+        for case in cases:
+            found = said[case.name].get("global_accesses", [])
+            wrong = ["no access is listed"] if len(found) != 1 else check(case, found[0], excess)
+            if found:
+                verdicts[found[0]["verdict"]] = verdicts.get(found[0]["verdict"], 0) + 1
+            if wrong:
+                failed += 1
+                print(f"seed {options.seed}, {case.name}, excess {excess}: {'; '.join(wrong)}\n{case.ptx()}\n{found}")
+            if failed > 5:
+                return 1
+    print(f"kernel_global: {done} cases, {verdicts}, {failed} differ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
