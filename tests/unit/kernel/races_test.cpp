@@ -14,6 +14,18 @@ KernelRaces races_of(std::string const& body, KernelOptions options = {}) {
   options.races = true;
   return report_of(addresses + body, std::move(options)).races.value();
 }
+/// Of blocks of any shape.
+KernelRaces report_of_any(std::string const& body) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry "
+      "k()\n{\n.reg .pred %p<9>; "
+      ".reg .b32 %r<30>;\nmov.u32 %r1, %tid.x; mov.u32 %r2, tile;\n" +
+          body + "\nret;\n}\n",
+      "test.ptx");
+  KernelOptions options;
+  options.races = true;
+  return decide_kernel(m, m.functions.at(0), options).races.value();
+}
 void expect_free(std::string const& body) {
   KernelRaces const races = races_of(body);
   EXPECT_EQ(races.verdict, RaceVerdict::proved) << body << ": " << races.reason;
@@ -202,6 +214,13 @@ TEST(KernelRaces, AProofListsWhatItAssumes) {
   EXPECT_EQ(races_of("setp.gt.u32 %p1, %r1, 7; @%p1 ret; " + own + " bar.sync 0; ld.shared.u32 %r6, [%r4];")
                 .assumed,
             assumed);
+}
+
+// Threads 1022 and 1023 meet, which blocks of 1024 threads alone have.
+TEST(KernelRaces, ABlockHasAtMost1024Threads) {
+  KernelRaces const races = report_of_any("setp.lt.u32 %p1, %r1, 1022; @%p1 ret; st.shared.u32 [%r2], %r1;");
+  ASSERT_EQ(races.verdict, RaceVerdict::refuted) << races.reason;
+  EXPECT_EQ(races.races.at(0).block[0], 1024U);
 }
 
 TEST(KernelRaces, AGridHasNoOtherBlocks) {
