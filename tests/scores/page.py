@@ -44,7 +44,7 @@ def named(group):
 
 
 def corpora(rows):
-    """Kernels of public projects by folder, reasons of what is undecided, and each race."""
+    """Kernels of public projects by folder, reasons of undecided kernels, and each race."""
     scores = ("race free", "race", "undecided")
     folders = list(dict.fromkeys(row[0].split("/")[0] for row in rows))
     of = {name: [row for row in rows if row[0].startswith(name + "/")] for name in folders} | {"all": rows}

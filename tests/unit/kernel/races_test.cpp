@@ -14,7 +14,7 @@ KernelRaces races_of(std::string const& body, KernelOptions options = {}) {
   options.races = true;
   return report_of(addresses + body, std::move(options)).races.value();
 }
-/// Of blocks of any shape.
+/// Races in blocks of any shape.
 KernelRaces report_of_any(std::string const& body) {
   ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry "
@@ -208,7 +208,8 @@ TEST(KernelRaces, VolatileAccessesAreNoDataRace) {
 
 TEST(KernelRaces, AProofListsWhatItAssumes) {
   std::string const own = "st.shared.u32 [%r4], %r1;";
-  std::vector<std::string> assumed{"each access stays in its array", "arrays lie where H18 has them"};
+  std::vector<std::string> assumed{"each access stays in its array",
+                                   "arrays lie where devices were measured to place them (H18)"};
   EXPECT_EQ(races_of(own).assumed, assumed);
   assumed.emplace_back("barriers do not wait for threads that have ended");
   EXPECT_EQ(races_of("setp.gt.u32 %p1, %r1, 7; @%p1 ret; " + own + " bar.sync 0; ld.shared.u32 %r6, [%r4];")
