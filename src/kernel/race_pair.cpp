@@ -59,8 +59,10 @@ Term RacePair::shape(unsigned dimension) {
   Term const n = resized(unknown({of_shape, dimension}, {RaceUnknown::Kind::shape, 11, dimension, 0}), 32);
   if (!fresh) return n;
   facts_ = facts_ && word(0) < n && !(word(dimension == 2 ? most_in_z : shapes_.most) < n);
-  if (dimension == 0 && shapes_.dimensions > 1)
-    facts_ = facts_ && !(word(shapes_.most) < n * shape(1) * shape(2));
+  if (dimension == 0 && shapes_.dimensions > 1) {
+    Term const all = n * shape(1) * shape(2);  // these add facts of their own
+    facts_ = facts_ && !(word(shapes_.most) < all);
+  }
   return n;
 }
 
@@ -69,7 +71,9 @@ Term RacePair::thread(unsigned number, unsigned dimension) {
   bool const fresh = numbers_.count({of_thread, number, dimension}) == 0;
   Term const t = resized(
       unknown({of_thread, number, dimension}, {RaceUnknown::Kind::thread, 10, dimension, number}), 32);
-  if (fresh) facts_ = facts_ && t < shape(dimension);
+  if (!fresh) return t;
+  Term const n = shape(dimension);  // adds facts of its own
+  facts_ = facts_ && t < n;
   return t;
 }
 
@@ -271,7 +275,10 @@ RacePair::Id RacePair::phi(Id id, Phi const& p, View& of) {
     for (std::uint64_t const v : p.values) among = among || value == word(v, width);
     facts_ = facts_ && among;
   }
-  if (shrinks(p.back, p.node)) facts_ = facts_ && !(Term{terms_, translated(p.init, of)} < value);
+  if (shrinks(p.back, p.node)) {
+    Term const first{terms_, translated(p.init, of)};  // adds facts of its own
+    facts_ = facts_ && !(first < value);
+  }
   return value.id;
 }
 

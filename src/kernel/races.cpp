@@ -248,6 +248,8 @@ class RaceSearch {
 
   /// True if a launch has a race, which is noted.
   bool execute(RaceRun& runs, RaceLaunch const& launch) {
+    std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    if (threads == 0 || threads > shapes_.most) return false;  // no such launch
     auto const& found = runs.run(launch);
     for (RaceRun::Found const& f : found) {
       if (f.kind != RaceKind::read_write && options_.same_values && !f.differ) continue;

@@ -348,6 +348,8 @@ def check(kernel, answer, rng):
     if verdict == "refuted":
         one = answer["found"][0]
         block, n, ctaid = one["block"][0], one["params"].get("n", 0), one["block_index"][0]
+        if not 1 <= block <= 1024 or (kernel.block and block != kernel.block):
+            return f"no launch has such a block: {one['block']}"
         byte = one["byte"] - BASE
         accesses, threads = [], []
         for side in ("first", "second"):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """page.py [--races] OUTPUT..: tests/SCORES.md, or tests/RACES.md, of the outputs of the scripts of this folder, in their order."""
+import collections
 import pathlib
+import re
 import sys
 
 HEAD = """# `swizproof flow` on labelled suites of other projects
@@ -45,16 +47,32 @@ def named(group):
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
+def corpora(rows):
+    """Kernels of public projects by folder, reasons of undecided kernels, and each race."""
+    scores = ("race free", "race", "undecided")
+    folders = list(dict.fromkeys(row[0].split("/")[0] for row in rows))
+    of = {name: [row for row in rows if row[0].startswith(name + "/")] for name in folders} | {"all": rows}
+    counts = [[name, str(len(own)), *(str(sum(row[3] == score for row in own)) for score in scores), f"{100 * sum(row[3] != 'undecided' for row in own) // max(len(own), 1)} %"] for name, own in of.items()]
+    reasons = collections.Counter(re.sub(r" \(PTX.*", "", row[4]).split(": ")[0][:100] for row in rows if row[3] == "undecided")
+    races = [[row[0].split(": ")[0], row[4], row[6] if len(row) > 6 else ""] for row in rows if row[3] == "race"]
+    return (table(["folder", "kernels", *scores, "decided"], counts) + "\n" + table(["undecided because", "kernels"], [[r, str(n)] for r, n in reasons.most_common()])
+            + "\n" + table(["race in", "the answer", "read by hand"], races))
+
+
 def main():
     races = sys.argv[1:2] == ["--races"]
     suites = [read(pathlib.Path(path)) for path in sys.argv[2 if races else 1:]]
     scores = ("right", "wrong", "explained", "undecided", "not asked")
+    labelled = [suite for suite in suites if not suite[0].startswith("kernels of")]
     counts = [[title, commit, str(len(rows)), *(str(sum(row[3] == score for row in rows)) for score in scores), f"{max((float(row[5].split()[0]) for row in rows), default=0):.1f} s"]
-              for title, commit, rows in suites]
+              for title, commit, rows in labelled]
     print((RACES_HEAD if races else HEAD) + table(["suite", "commit", "cases", *scores, "slowest"], counts))
-    proofs = sum(row[2] == "proved" and row[1] not in ("right", "race free", "one outcome", "condition") and row[3] == "wrong" for _, _, rows in suites for row in rows)
+    proofs = sum(row[2] == "proved" and row[1] not in ("right", "race free", "one outcome", "condition") and row[3] == "wrong" for _, _, rows in labelled for row in rows)
     print(f"Wrong kernels that were proved, without an explanation: {proofs}.\n")
     for title, _, rows in suites:
+        if title.startswith("kernels of"):
+            print(f"## {title}\n\nThese kernels have no label: `race_corpora.py` asks one of each file, for every launch, and each race is read by hand.\n\n{corpora(rows)}")
+            continue
         left = [row for row in rows if row[3] != "right" or len(rows) <= 40]
         print(f"## {title}\n")
         reasons = {}

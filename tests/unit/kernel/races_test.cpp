@@ -14,6 +14,18 @@ KernelRaces races_of(std::string const& body, KernelOptions options = {}) {
   options.races = true;
   return report_of(addresses + body, std::move(options)).races.value();
 }
+/// Races in blocks of any shape.
+KernelRaces report_of_any(std::string const& body) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry "
+      "k()\n{\n.reg .pred %p<9>; "
+      ".reg .b32 %r<30>;\nmov.u32 %r1, %tid.x; mov.u32 %r2, tile;\n" +
+          body + "\nret;\n}\n",
+      "test.ptx");
+  KernelOptions options;
+  options.races = true;
+  return decide_kernel(m, m.functions.at(0), options).races.value();
+}
 void expect_free(std::string const& body) {
   KernelRaces const races = races_of(body);
   EXPECT_EQ(races.verdict, RaceVerdict::proved) << body << ": " << races.reason;
@@ -196,12 +208,20 @@ TEST(KernelRaces, VolatileAccessesAreNoDataRace) {
 
 TEST(KernelRaces, AProofListsWhatItAssumes) {
   std::string const own = "st.shared.u32 [%r4], %r1;";
-  std::vector<std::string> assumed{"each access stays in its array", "arrays lie where H18 has them"};
+  std::vector<std::string> assumed{"each access stays in its array",
+                                   "arrays lie where devices were measured to place them (H18)"};
   EXPECT_EQ(races_of(own).assumed, assumed);
   assumed.emplace_back("barriers do not wait for threads that have ended");
   EXPECT_EQ(races_of("setp.gt.u32 %p1, %r1, 7; @%p1 ret; " + own + " bar.sync 0; ld.shared.u32 %r6, [%r4];")
                 .assumed,
             assumed);
+}
+
+// Threads 1022 and 1023 meet, which blocks of 1024 threads alone have.
+TEST(KernelRaces, ABlockHasAtMost1024Threads) {
+  KernelRaces const races = report_of_any("setp.lt.u32 %p1, %r1, 1022; @%p1 ret; st.shared.u32 [%r2], %r1;");
+  ASSERT_EQ(races.verdict, RaceVerdict::refuted) << races.reason;
+  EXPECT_EQ(races.races.at(0).block[0], 1024U);
 }
 
 TEST(KernelRaces, AGridHasNoOtherBlocks) {
