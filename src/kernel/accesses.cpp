@@ -149,6 +149,8 @@ class AccessDecision {
     into.waits = search.out_of_steps && search.waits();
     if (any && search.memory.at_most.empty()) verdicts_.replay(search, all.cost, out);
     verdicts_.judge(search, all.cost, out);
+    if (out.sectors && !out.sectors->stride && out.verdict == KernelVerdict::refuted && out.worst)
+      out.sectors->stride = stride_of(out.worst->lanes, search.memory.bytes, *out.wavefronts);
     std::vector<Id> assumed;
     for (execution::Assumption const& a : all.cost.assumptions) assumed.push_back(a.atom);
     into.on_a_base =

@@ -78,6 +78,16 @@ bool find_pointers(ExecutedKernel const& kernel, Id id, std::set<std::uint32_t>&
 
 }  // namespace
 
+std::optional<std::int64_t> stride_of(WarpAccess<std::uint32_t> const& lanes, unsigned bytes,
+                                      unsigned sectors) {
+  std::uint32_t active = 0;
+  LaneAddresses address{};
+  for (unsigned l = 0; l < 32; ++l) address[l] = lanes.address[l], active |= (lanes.active[l] ? 1U : 0U) << l;
+  if (active == 0) return std::nullopt;
+  LaneAddresses const near = as_near(active, address);
+  return sectors_at(bytes, active, near, sector_bytes) == sectors ? stride_of(active, near) : std::nullopt;
+}
+
 SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
                          std::function<bool(Id)> const& alone) {
   constexpr std::uint64_t far_from_zero = std::uint64_t{1} << 40;

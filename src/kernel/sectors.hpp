@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace swizproof::kernel_detail {
 
@@ -22,6 +23,11 @@ struct SectorsInCase {
 /// Sectors of the lanes of a case. `alone`: true for a term of the address none of whose leaves another term has.
 [[nodiscard]] SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
                                        std::function<bool(Id)> const& alone);
+
+/// Bytes from each active lane to the next one, if they are the same. The lanes have the low 32 bits of their addresses: nothing if these
+/// do not touch as many sectors as the addresses do. `bytes`: those of a lane.
+[[nodiscard]] std::optional<std::int64_t> stride_of(WarpAccess<std::uint32_t> const& lanes, unsigned bytes,
+                                                    unsigned sectors);
 
 /// Takes from --pointers the alignment of parameters that global accesses take as their one pointer, and forgets that of parameters with a
 /// given value. Returns true if it took any.

@@ -101,8 +101,8 @@ nlohmann::ordered_json global_json(KernelAccess const& a) {
   out["reached"] = a.reached;
   if (a.seen != 0) out["seen"] = a.seen;
   out["least"] = known ? Json(a.sectors->least) : Json();
-  out["ideal"] = a.ideal;
-  out["allowed"] = a.allowed;
+  out["ideal"] = a.instruction ? Json(a.ideal) : Json();
+  out["allowed"] = a.instruction ? Json(a.allowed) : Json();
   out["lines"] = known ? Json(a.sectors->lines) : Json();
   out["least_lines"] = known ? Json(a.sectors->least_lines) : Json();
   out["stride"] = a.sectors->stride ? Json(*a.sectors->stride) : Json();
@@ -127,8 +127,9 @@ std::string sectors_in_words(KernelAccess const& a) {
   std::string text;
   auto const add = [&](std::string const& part) { text += (text.empty() ? "" : "; ") + part; };
   if (a.sectors->stride && a.executed)
-    add(*a.sectors->stride == 0 ? std::string("all lanes at one address")
-                                : fmt::format("lanes {} bytes apart", *a.sectors->stride));
+    add(*a.sectors->stride == 0   ? std::string("all lanes at one address")
+        : *a.sectors->stride == 1 ? std::string("lanes 1 byte apart")
+                                  : fmt::format("lanes {} bytes apart", *a.sectors->stride));
   if (!a.reason.empty()) add(a.reason);
   if (a.verdict != KernelVerdict::refuted || !a.worst) return text;
   std::string values;

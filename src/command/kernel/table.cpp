@@ -366,7 +366,7 @@ void print_global(Common const& common, std::vector<KernelAccess> const& all, St
                                    source_of(a),
                                    short_op(a),
                                    sectors_of(a),
-                                   std::to_string(a.ideal),
+                                   a.instruction ? std::to_string(a.ideal) : "-",
                                    lines,
                                    printable(sectors_in_words(a))};
     auto const [at, fresh] = known.try_emplace(cells, rows.size());

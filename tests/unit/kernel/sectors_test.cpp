@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace swizproof {
 namespace {
 
 /// Decides a kernel of 32 threads with a pointer p, whose address is %d1, and tid.x in %r1. `pointer`: attributes of p.
-KernelReport decided(std::string const& body, KernelOptions options = {}, std::string const& pointer = "") {
+KernelReport global_report(std::string const& body, KernelOptions options = {},
+                           std::string const& pointer = "") {
   ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n"
       ".entry k(.param .u64 " +
@@ -23,16 +25,17 @@ KernelReport decided(std::string const& body, KernelOptions options = {}, std::s
   options.global = true;
   return decide_kernel(m, m.functions.at(0), options);
 }
-KernelAccess one(std::string const& body, KernelOptions const& options = {},
-                 std::string const& pointer = "") {
-  return decided(body, options, pointer).global.at(0);
+KernelAccess global_access(std::string const& body, KernelOptions const& options = {},
+                           std::string const& pointer = "") {
+  return global_report(body, options, pointer).global.at(0);
 }
 
 /// A load at p + 4 * tid.
-std::string const contiguous = "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r3, [%d3];";
+std::string const consecutive_words =
+    "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r3, [%d3];";
 
 TEST(Sectors, OfConsecutiveLanesAreOneMoreWhereThePointerIsNotAligned) {
-  KernelAccess const any = one(contiguous);
+  KernelAccess const any = global_access(consecutive_words);
   EXPECT_EQ(any.verdict, KernelVerdict::proved);
   EXPECT_EQ(any.wavefronts, 5U);
   EXPECT_EQ(any.ideal, 4U);
@@ -42,67 +45,71 @@ TEST(Sectors, OfConsecutiveLanesAreOneMoreWhereThePointerIsNotAligned) {
   EXPECT_EQ(any.sectors->stride, 4);
   EXPECT_FALSE(any.sectors->near);
 
-  KernelAccess const strict = one(contiguous, {.excess_sectors = 0});
+  KernelAccess const strict = global_access(consecutive_words, {.excess_sectors = 0});
   EXPECT_EQ(strict.verdict, KernelVerdict::refuted);
   ASSERT_TRUE(strict.worst);
   ASSERT_FALSE(strict.worst->values.empty()) << "the pointer that it needs";
 }
 
 TEST(Sectors, OfAnAlignedPointerAreTheIdealOnes) {
-  for (KernelAccess const& a : {one(contiguous, {.excess_sectors = 0}, ".ptr .global .align 32"),
-                                one(contiguous, {.excess_sectors = 0, .pointers = 256})}) {
+  for (KernelAccess const& a :
+       {global_access(consecutive_words, {.excess_sectors = 0}, ".ptr .global .align 32"),
+        global_access(consecutive_words, {.excess_sectors = 0, .pointers = 256})}) {
     EXPECT_EQ(a.verdict, KernelVerdict::proved);
     EXPECT_EQ(a.wavefronts, 4U);
     EXPECT_EQ(a.sectors->least, 4U);
   }
-  EXPECT_EQ(one(contiguous, {}, ".ptr .global .align 32").sectors->lines, 2U);
-  EXPECT_EQ(one(contiguous, {}, ".ptr .global .align 128").sectors->lines, 1U);
-  EXPECT_EQ(one(contiguous, {}, ".align 128").wavefronts, 5U) << "the alignment of the parameter itself";
+  EXPECT_EQ(global_access(consecutive_words, {}, ".ptr .global .align 32").sectors->lines, 2U);
+  EXPECT_EQ(global_access(consecutive_words, {}, ".ptr .global .align 128").sectors->lines, 1U);
+  EXPECT_EQ(global_access(consecutive_words, {}, ".align 128").wavefronts, 5U)
+      << "the alignment of the parameter itself";
 }
 
 TEST(Sectors, AssumedOfPointersIsListed) {
-  EXPECT_TRUE(decided(contiguous).assumed_of_global.empty());
-  EXPECT_EQ(decided(contiguous, {.pointers = 256}).assumed_of_global.size(), 1U);
+  EXPECT_TRUE(global_report(consecutive_words).assumed_of_global.empty());
+  EXPECT_EQ(global_report(consecutive_words, {.pointers = 256}).assumed_of_global.size(), 1U);
   // q is a number of bytes that is multiplied, no pointer.
   std::string const moved =
-      "ld.param.u64 %d4, [q]; shl.b64 %d4, %d4, 2; add.s64 %d1, %d1, %d4; " + contiguous;
-  EXPECT_EQ(one(moved, {.pointers = 256}).wavefronts, 5U);
+      "ld.param.u64 %d4, [q]; shl.b64 %d4, %d4, 2; add.s64 %d1, %d1, %d4; " + consecutive_words;
+  EXPECT_EQ(global_access(moved, {.pointers = 256}).wavefronts, 5U);
   // Two parameters, and either may be the pointer.
-  std::string const two = "ld.param.u64 %d4, [q]; add.s64 %d1, %d1, %d4; " + contiguous;
-  EXPECT_TRUE(decided(two, {.pointers = 256}).assumed_of_global.empty());
+  std::string const two = "ld.param.u64 %d4, [q]; add.s64 %d1, %d1, %d4; " + consecutive_words;
+  EXPECT_TRUE(global_report(two, {.pointers = 256}).assumed_of_global.empty());
 }
 
 TEST(Sectors, OfRowsAreOneALane) {
   KernelAccess const rows =
-      one("mul.wide.u32 %d2, %r1, 4096; add.s64 %d3, %d1, %d2; st.global.u32 [%d3], %r1;");
+      global_access("mul.wide.u32 %d2, %r1, 4096; add.s64 %d3, %d1, %d2; st.global.u32 [%d3], %r1;");
   EXPECT_EQ(rows.verdict, KernelVerdict::refuted);
   EXPECT_EQ(rows.wavefronts, 32U);
   EXPECT_TRUE(rows.reached);
   EXPECT_EQ(rows.sectors->stride, 4096);
   EXPECT_TRUE(rows.worst->every_launch);
 
-  KernelAccess const back =
-      one("neg.s32 %r3, %r1; mul.wide.s32 %d2, %r3, 8; add.s64 %d3, %d1, %d2; "
-          "ld.global.nc.u64 %d4, [%d3];");
+  KernelAccess const back = global_access(
+      "neg.s32 %r3, %r1; mul.wide.s32 %d2, %r3, 8; add.s64 %d3, %d1, %d2; "
+      "ld.global.nc.u64 %d4, [%d3];");
   EXPECT_EQ(back.wavefronts, 9U);
   EXPECT_EQ(back.sectors->least, 8U);
   EXPECT_EQ(back.sectors->stride, -8);
 }
 
 TEST(Sectors, OfAPitchThatIsNotKnownAreRefutedByAnExecution) {
-  KernelAccess const a =
-      one("mul.lo.s32 %r3, %r1, %r2; mul.wide.s32 %d2, %r3, 4; add.s64 %d3, %d1, %d2; "
-          "ld.global.u32 %r4, [%d3];");
+  KernelAccess const a = global_access(
+      "mul.lo.s32 %r3, %r1, %r2; mul.wide.s32 %d2, %r3, 4; add.s64 %d3, %d1, %d2; "
+      "ld.global.u32 %r4, [%d3];");
   EXPECT_EQ(a.verdict, KernelVerdict::refuted);
   EXPECT_TRUE(a.reached);
   EXPECT_EQ(a.wavefronts, 32U);
   EXPECT_EQ(a.sectors->lines, 0U) << "not known";
+  ASSERT_TRUE(a.sectors->stride);
+  EXPECT_GE(std::abs(*a.sectors->stride), 32) << "of the execution that is shown";
 }
 
 TEST(Sectors, OfLoadedIndicesAreData) {
-  KernelReport const report = decided(contiguous +
-                                      "mul.wide.u32 %d4, %r3, 4; add.s64 %d5, %d1, %d4; "
-                                      "st.global.u32 [%d5], %r1;");
+  KernelReport const report = global_report(consecutive_words +
+                                            "mul.wide.u32 %d4, %r3, 4; add.s64 %d5, %d1, %d4; "
+                                            "st.global.u32 [%d5], %r1;");
   ASSERT_EQ(report.global.size(), 2U);
   EXPECT_EQ(report.global[1].verdict, KernelVerdict::data);
   EXPECT_EQ(report.global[1].wavefronts, 32U);
@@ -113,7 +120,7 @@ TEST(Sectors, OfIndicesThatWrapAreThoseOfTheirAddresses) {
   std::string const wraps =
       "sub.s32 %r3, %r1, 16; mul.wide.u32 %d2, %r3, 4; add.s64 %d3, %d1, %d2; "
       "ld.global.u32 %r4, [%d3];";
-  KernelAccess const a = one(wraps, {}, ".ptr .global .align 16");
+  KernelAccess const a = global_access(wraps, {}, ".ptr .global .align 16");
   EXPECT_EQ(a.sectors->least, 4U);
   EXPECT_EQ(a.wavefronts, 6U);  // p at byte 16 of a sector: 3 on either side
   EXPECT_FALSE(a.sectors->near);
@@ -122,56 +129,59 @@ TEST(Sectors, OfIndicesThatWrapAreThoseOfTheirAddresses) {
   std::string const moved =
       "add.s32 %r3, %r1, %r2; mul.wide.s32 %d2, %r3, 4; add.s64 %d3, %d1, %d2; "
       "ld.global.u32 %r4, [%d3];";
-  KernelReport const report = decided(moved, {.pointers = 256});
+  KernelReport const report = global_report(moved, {.pointers = 256});
   EXPECT_EQ(report.global[0].wavefronts, 5U);
   EXPECT_TRUE(report.global[0].sectors->near);
   EXPECT_EQ(report.assumed_of_global.size(), 2U);
 }
 
 TEST(Sectors, OfMisalignedLanesAreNone) {
-  KernelAccess const a = one("mul.wide.u32 %d2, %r1, 2; add.s64 %d3, %d1, %d2; ld.global.u32 %r3, [%d3];");
+  KernelAccess const a =
+      global_access("mul.wide.u32 %d2, %r1, 2; add.s64 %d3, %d1, %d2; ld.global.u32 %r3, [%d3];");
   EXPECT_EQ(a.verdict, KernelVerdict::unknown);
   EXPECT_EQ(a.reason.substr(0, 26), "some lanes are not aligned");
-  KernelAccess const vector =
-      one("mul.wide.u32 %d2, %r1, 16; add.s64 %d3, %d1, %d2; add.s64 %d3, %d3, 16; "
-          "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%d3];");
+  KernelAccess const vector = global_access(
+      "mul.wide.u32 %d2, %r1, 16; add.s64 %d3, %d1, %d2; add.s64 %d3, %d3, 16; "
+      "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%d3];");
   EXPECT_EQ(vector.wavefronts, 17U);
   EXPECT_EQ(vector.ideal, 16U);
 }
 
 TEST(Sectors, IdealIsThatOfTheActiveLanes) {
   std::string const guard = "and.b32 %r5, %r1, 7; setp.eq.u32 %p1, %r5, 0; ";
-  KernelAccess const a =
-      one(guard + "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; @%p1 ld.global.u32 %r3, [%d3];");
+  KernelAccess const a = global_access(
+      guard + "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; @%p1 ld.global.u32 %r3, [%d3];");
   EXPECT_EQ(a.ideal, 1U);
   EXPECT_EQ(a.wavefronts, 4U);
   EXPECT_EQ(a.verdict, KernelVerdict::refuted);
-  EXPECT_EQ(one(contiguous, {.block = {{8, 1, 1}}}).ideal, 1U);
+  EXPECT_EQ(global_access(consecutive_words, {.block = {{8, 1, 1}}}).ideal, 1U);
 }
 
 TEST(Sectors, OfAtomicsAndCopiesOfUnknownSize) {
   std::string const at = "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ";
   for (std::string const op : {"red.global.add.u32 [%d3], 1;", "atom.global.add.u32 %r3, [%d3], 1;"}) {
-    KernelAccess const a = one(at + op);
+    KernelAccess const a = global_access(at + op);
     EXPECT_EQ(a.verdict, KernelVerdict::unknown) << op;
     EXPECT_NE(a.reason.find("(H20)"), std::string::npos) << op;
   }
   std::string const rows =
       "mul.wide.u32 %d2, %r1, 64; add.s64 %d3, %d1, %d2; mov.u32 %r4, a; shl.b32 %r5, %r1, 4; "
       "add.u32 %r4, %r4, %r5; ";
-  KernelAccess const copied = one(rows + "cp.async.cg.shared.global [%r4], [%d3], 16;");
+  KernelAccess const copied = global_access(rows + "cp.async.cg.shared.global [%r4], [%d3], 16;");
   EXPECT_EQ(copied.verdict, KernelVerdict::refuted);
   EXPECT_EQ(copied.wavefronts, 32U);
   EXPECT_EQ(copied.ideal, 16U);
-  EXPECT_EQ(one(rows + "cp.async.cg.shared.global [%r4], [%d3], 16, %r2;").verdict, KernelVerdict::unknown);
+  EXPECT_EQ(global_access(rows + "cp.async.cg.shared.global [%r4], [%d3], 16, %r2;").verdict,
+            KernelVerdict::unknown);
 }
 
 TEST(Sectors, AreListedOnlyIfAskedFor) {
-  KernelReport const report = decided(contiguous + "mov.u32 %r4, a; ld.shared.u32 %r5, [%r4];");
+  KernelReport const report = global_report(consecutive_words + "mov.u32 %r4, a; ld.shared.u32 %r5, [%r4];");
   EXPECT_EQ(report.accesses.size(), 1U);
   EXPECT_EQ(report.global.size(), 1U);
   EXPECT_EQ(report.global[0].op, "ld.global.u32");
-  EXPECT_EQ(one("mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.u32 %r3, [%d3];").wavefronts, 5U)
+  EXPECT_EQ(global_access("mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.u32 %r3, [%d3];").wavefronts,
+            5U)
       << "a generic address of a parameter";
 }
 
