@@ -57,8 +57,12 @@ struct Warp {
   std::map<std::uint32_t, InFlight> in_flight{};
   std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
   bool fenced = false;
-  std::map<std::uint32_t, std::uint32_t>
-      loading{};  ///< registers of tcgen05.ld before its wait, and the instruction
+  /// A register of tcgen05.ld before its wait: the instruction, and the lanes that have not read it.
+  struct Loading {
+    std::uint32_t line = 0;
+    std::uint32_t lanes = 0;
+  };
+  std::map<std::uint32_t, Loading> loading{};
 
   [[nodiscard]] unsigned thread(unsigned lane) const { return number * 32 + lane; }
 };

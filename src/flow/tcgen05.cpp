@@ -74,7 +74,7 @@ bool tensor_allocate(Now const& now) {
   FlowTouch const by = now.touch(0, true);
   unsigned const t = now.thread(0);
   block.assumed.insert("tcgen05 is as PTX ISA 9.1 documents it: documented, not measured on a device");
-  if (now.decoded.has("relinquish_alloc_permit")) return block.tensor.relinquish(by), true;
+  if (now.decoded.has("relinquish_alloc_permit")) return block.tensor.relinquish(t, by), true;
   std::uint64_t const columns = number_of_warp(now, now.in.operands[1], "numbers of columns");
   if (now.decoded.has("dealloc")) {
     block.tensor.deallocate(number_of_warp(now, now.in.operands[0], "addresses"), columns, t, by);
@@ -135,7 +135,7 @@ void tensor_move(Now const& now) {
     }
   if (!load) return;
   for (ptx::Operand const& o : registers)
-    if (o.kind == ptx::Operand::Kind::reg) now.warp.loading[o.reg] = now.index;
+    if (o.kind == ptx::Operand::Kind::reg) now.warp.loading[o.reg] = {now.index, ~0U};
 }
 
 /// Bytes of a cell, as this instruction reads them.
@@ -164,30 +164,34 @@ void each_register(ptx::Operand const& o, Fn const& fn) {
 
 }  // namespace
 
-/// PTX ISA 9.1, 9.7.16.6.4.5: a true dependency is respected; what overwrites the register needs tcgen05.wait::ld before.
+/// PTX ISA 9.1, 9.7.16.6.4.5: a true dependency is respected, so a lane that has read the register may write it; else what overwrites it,
+/// also a further tcgen05.ld, needs tcgen05.wait::ld before.
 void check_loading(Now const& now) {
   auto& loading = now.warp.loading;
   auto const& all = now.in.operands;
-  bool const writes =
-      !all.empty() && all[0].kind != ptx::Operand::Kind::address && now.decoded.name != "tcgen05";
-  for (std::size_t i = 0; i < all.size(); ++i)
+  bool const writes = !all.empty() && all[0].kind != ptx::Operand::Kind::address &&
+                      (now.decoded.name != "tcgen05" || now.decoded.handler == Handler::tensor_load);
+  for (std::size_t i = writes ? 1 : 0; i < all.size(); ++i)
     each_register(all[i], [&](std::uint32_t r) {
       auto const found = loading.find(r);
-      if (found == loading.end()) return;
-      if (i != 0 || !writes) {
-        now.block.tensor.used_early(found->second);
-        return;
-      }
-      throw FlowConflict{FlowFaultKind::race,
-                         fmt::format("warp {} writes {}, which tcgen05.ld writes, and has not waited for it",
-                                     now.warp.number, now.block.kernel.function.registers[r].name),
-                         now.touch(0, true),
-                         FlowTouch{found->second, 0, now.warp.thread(0), true},
-                         isa::tensor_registers,
-                         "tcgen05.wait::ld before the register is written",
-                         {},
-                         false};
+      if (found == loading.end() || (found->second.lanes & now.mask) == 0) return;
+      now.block.tensor.used_early(found->second.line);
+      found->second.lanes &= ~now.mask;
     });
+  if (!writes) return;
+  each_register(all[0], [&](std::uint32_t r) {
+    auto const found = loading.find(r);
+    if (found == loading.end() || (found->second.lanes & now.mask) == 0) return;
+    throw FlowConflict{FlowFaultKind::race,
+                       fmt::format("warp {} writes {}, which tcgen05.ld writes, and has not waited for it",
+                                   now.warp.number, now.block.kernel.function.registers[r].name),
+                       now.touch(0, true),
+                       FlowTouch{found->second.line, 0, now.warp.thread(0), true},
+                       isa::tensor_registers,
+                       "tcgen05.wait::ld before the register is written",
+                       {},
+                       false};
+  });
 }
 
 // ------------------------------------------------------------------------------------------ order
@@ -226,6 +230,8 @@ void assume_tensor(BlockState& block) {
   };
   say(block.tensor.by_acquire(),
       "an acquire or a barrier orders tcgen05 without tcgen05.fence::after_thread_sync, by 9.7.16.6.3");
+  say(block.tensor.by_other_warps(),
+      "more than one warp allocates and deallocates, where 9.7.16.7.1 has one warp of the block");
   say(block.tensor.used_early(), "registers of tcgen05.ld are used before tcgen05.wait::ld, by 9.7.16.6.4.5");
 }
 

@@ -40,7 +40,9 @@ std::optional<unsigned> TensorMemory::allocate(std::uint64_t columns, unsigned t
     count = free(c) ? count + 1 : 0, first = c + 1 - count;
   if (count < columns) return std::nullopt;
   std::fill_n(owner_.begin() + first, columns, static_cast<std::uint32_t>(allocations_.size()));
-  allocations_.push_back({first, static_cast<unsigned>(columns), thread, clocks_.now(thread), by, {}});
+  std::uint32_t const now = clocks_.now(thread);
+  allocations_.push_back({first, static_cast<unsigned>(columns), thread, now, thread, now, by, {}});
+  if (allocations_[1].allocator != thread) by_other_warps_.insert(by.line);
   for (unsigned lane = 0; lane < tensor_lanes; ++lane)  // what is there is not specified
     std::fill_n(cells_.begin() + lane * tensor_columns + first, columns, TensorCell{});
   return first;
@@ -81,7 +83,16 @@ void TensorMemory::deallocate(std::uint64_t address, std::uint64_t columns, unsi
                  {},
                  true});
   }
+  if (allocations_[1].allocator != thread) by_other_warps_.insert(by.line);
   at->freed = by, at->thread = thread, at->clock = clocks_.now(thread);
+}
+
+void TensorMemory::relinquish(unsigned thread, FlowTouch const& by) {
+  for (Allocation const& a : allocations_)
+    if (a.columns != 0 && !clocks_.executed(a.allocator, a.allocated, thread))
+      throw misuse(by, "tcgen05.relinquish_alloc_permit is not ordered behind tcgen05.alloc of its block",
+                   a.by);
+  relinquished_ = by;
 }
 
 void TensorMemory::end() {

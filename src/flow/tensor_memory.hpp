@@ -62,7 +62,8 @@ class TensorMemory {
   /// The lowest free columns, for a warp; nothing if there are none now. Throws FlowConflict: a count that is not valid.
   [[nodiscard]] std::optional<unsigned> allocate(std::uint64_t columns, unsigned thread, FlowTouch const& by);
   void deallocate(std::uint64_t address, std::uint64_t columns, unsigned thread, FlowTouch const& by);
-  void relinquish(FlowTouch const& by) { relinquished_ = by; }
+  /// No alloc of the block may follow: each has to be ordered before it. [PTX ISA 9.1, 9.7.16.7.1]
+  void relinquish(unsigned thread, FlowTouch const& by);
   /// The block has ended: all columns have to be free.
   void end();
 
@@ -85,11 +86,15 @@ class TensorMemory {
   /// Instructions that are ordered by (c), and loads whose registers are used without a wait.
   [[nodiscard]] std::set<std::uint32_t> const& by_acquire() const { return by_acquire_; }
   [[nodiscard]] std::set<std::uint32_t> const& used_early() const { return used_early_; }
+  /// alloc and dealloc of another warp than the first alloc.
+  [[nodiscard]] std::set<std::uint32_t> const& by_other_warps() const { return by_other_warps_; }
 
  private:
   struct Allocation {
     unsigned first = 0, columns = 0, thread = 0;
-    std::uint32_t clock = 0;
+    std::uint32_t clock = 0;      ///< moment of the thread: of alloc, then of dealloc
+    unsigned allocator = 0;       ///< thread of alloc
+    std::uint32_t allocated = 0;  ///< its moment
     FlowTouch by{};
     std::optional<FlowTouch> freed{};
   };
@@ -117,7 +122,7 @@ class TensorMemory {
   std::vector<TensorAccess> accesses_{1};
   std::set<std::uint32_t> checked_{};  ///< earlier accesses that the current one was compared with
   std::uint32_t last_checked_ = 0;
-  std::set<std::uint32_t> by_acquire_{}, used_early_{};
+  std::set<std::uint32_t> by_acquire_{}, used_early_{}, by_other_warps_{};
 };
 
 }  // namespace swizproof::flow_detail

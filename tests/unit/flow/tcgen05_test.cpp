@@ -85,6 +85,32 @@ TEST(Tcgen05, HasColumnsWhileTheyAreAllocated) {
             "misuse: tcgen05.st of warp 0 accesses column 0 of Tensor Memory behind tcgen05.dealloc");
 }
 
+TEST(Tcgen05, AllocatesBeforeItGivesUpTheRight) {
+  std::string const relinquish = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n",
+                    moves = load + out + stored + back + loaded + store;
+  EXPECT_EQ(with_columns(relinquish + moves).answer(), "proved");  // of all warps, behind a barrier
+  Case c = with_columns(moves);
+  // Warp 1 gives it up, and warp 0 allocates, in no order.
+  c.body.replace(c.body.find("$a: "), 4,
+                 "bra $b;\n$a: setp.ne.u32 %p2, %r5, 1; @%p2 bra $b; " + relinquish + "$b: ");
+  EXPECT_EQ(c.answer(),
+            "misuse: tcgen05.relinquish_alloc_permit is not ordered behind tcgen05.alloc of its block");
+}
+
+TEST(Tcgen05, NamesASecondWarpThatAllocates) {
+  Case c = with_columns(load + out + stored + back + loaded + store);
+  auto const names_it = [](Case const& of) {
+    FlowReport const report = of.report();
+    EXPECT_EQ(report.verdict, FlowVerdict::proved);
+    return std::any_of(report.assumed.begin(), report.assumed.end(), [](std::string const& s) {
+      return s.starts_with("more than one warp allocates and deallocates");
+    });
+  };
+  EXPECT_FALSE(names_it(c));
+  c.body.replace(c.body.rfind("@%p1 bra $z"), 11, "setp.ne.u32 %p1, %r5, 1; @%p1 bra $z");
+  EXPECT_TRUE(names_it(c));
+}
+
 TEST(Tcgen05, WaitsForStoresAndLoads) {
   EXPECT_EQ(with_columns(load + out + back + loaded + store).answer(),
             "race: tcgen05.ld of warp 0 reads lane 0, column 0 of Tensor Memory, which tcgen05.st of warp 0 "
@@ -99,6 +125,25 @@ TEST(Tcgen05, WaitsForStoresAndLoads) {
             "race: warp 0 writes %f2, which tcgen05.ld writes, and has not waited for it");
   EXPECT_EQ(with_columns(load + out + stored + back + stored + "mov.f32 %f2, %f1;\n" + loaded + store).kind(),
             "race");
+  // So is a further load of it; but a register that its lanes have read may be written.
+  EXPECT_EQ(with_columns(load + out + stored + back + back + loaded + store).answer(),
+            "race: warp 0 writes %f2, which tcgen05.ld writes, and has not waited for it");
+  EXPECT_EQ(with_columns(load + out + stored + back + loaded + back + loaded + store).answer(), "proved");
+  std::string const read_it = "mov.f32 %f3, %f2;\n";
+  EXPECT_EQ(with_columns(load + out + stored + back + read_it + back + loaded + store).answer(), "proved");
+  EXPECT_EQ(with_columns(load + out + stored + back + "mov.b32 %f2, %f2;\n" + loaded + store).answer(),
+            "proved");
+  EXPECT_EQ(
+      with_columns(load + out + stored + back + read_it + "mov.f32 %f2, %f3;\n" + loaded + store).answer(),
+      "proved");
+  EXPECT_EQ(with_columns("setp.ne.u32 %p2, %r1, 5;\n" + load + out + stored + back + "@%p2 " + read_it +
+                         "mov.f32 %f2, %f1;\n" + loaded + store)
+                .kind(),
+            "race");
+  EXPECT_EQ(with_columns("setp.ne.u32 %p2, %r1, 5;\n" + load + out + stored + back + "@%p2 " + read_it +
+                         "@%p2 mov.f32 %f2, %f3;\n" + loaded + store)
+                .answer(),
+            "proved");
   // A register that is read follows the load [9.7.16.6.4.5]; the answer says so.
   FlowReport const read = with_columns(load + out + stored + back + store + loaded).report();
   EXPECT_EQ(read.verdict, FlowVerdict::proved);
