@@ -83,6 +83,7 @@ inline constexpr std::string_view
     tensor_pipeline = "PTX ISA 9.1, 9.7.16.6.2: pipelined tcgen05 instructions",
     tensor_registers = "PTX ISA 9.1, 9.7.16.6.4.5: register dependencies of tcgen05.ld",
     tensor_mma = "PTX ISA 9.1, 9.7.16.10.9.1: tcgen05.mma",
+    tensor_layout = "PTX ISA 9.1, 9.7.16.10.5: data path layout organization",
     tensor_instruction = "PTX ISA 9.1, 9.7.16.4.2: instruction descriptor", wgmma = "PTX ISA, wgmma.fence",
     bulk_store = "PTX ISA, st.bulk",
     copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";

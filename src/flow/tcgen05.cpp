@@ -230,6 +230,8 @@ void assume_tensor(BlockState& block) {
   };
   say(block.tensor.by_acquire(),
       "an acquire or a barrier orders tcgen05 without tcgen05.fence::after_thread_sync, by 9.7.16.6.3");
+  say(block.tensor.unannounced(),
+      "a relaxed arrival orders tcgen05 without tcgen05.fence::before_thread_sync, which 9.7.16.6.4.4 has");
   say(block.tensor.by_other_warps(),
       "more than one warp allocates and deallocates, where 9.7.16.7.1 has one warp of the block");
   say(block.tensor.used_early(), "registers of tcgen05.ld are used before tcgen05.wait::ld, by 9.7.16.6.4.5");

@@ -59,7 +59,7 @@ void TensorMma::read_instruction() {
   d_ = static_cast<unsigned>(now_.address(now_.in.operands[0], lane_));
   unsigned const first = d_ >> 16;
   if (first != 0 && (shape_.m != 64 || first != 16))
-    now_.fault(FlowFaultKind::misaligned, now_.touch(lane_), isa::tensor_mma,
+    now_.fault(FlowFaultKind::misaligned, now_.touch(lane_), isa::tensor_layout,
                fmt::format("D of {} rows is at lane {} of Tensor Memory, and has to be at 0{}", shape_.m,
                            first, shape_.m == 64 ? " or 16" : ""));
 }
@@ -121,11 +121,14 @@ std::vector<Name> TensorMma::shared_operand(std::uint64_t bits, Major major, uns
 std::vector<Name> TensorMma::tensor_operand(std::uint64_t address) {
   if (shape_.a_major != Major::k) now_.refuse("A in Tensor Memory that is transposed is not executed");
   if ((address >> 16 & 0xffff) != d_ >> 16)
-    now_.fault(
-        FlowFaultKind::misaligned, now_.touch(lane_), isa::tensor_mma,
-        fmt::format("A is at lane {} of Tensor Memory, and D at lane {}", address >> 16 & 0xffff, d_ >> 16));
+    now_.refuse(
+        fmt::format("A is at lane {} of Tensor Memory, and D at lane {}: the ISA does not say what is read",
+                    address >> 16 & 0xffff, d_ >> 16));
   unsigned const bytes = kind_->bits / 8, column = address & 0xffff;
-  now_.block.tensor.need_columns(column, kind_->k * bytes / 4);
+  unsigned const columns = kind_->k * bytes / 4, first_of_d = d_ & 0xffff;
+  if (column < first_of_d + shape_.n && first_of_d < column + columns)
+    now_.refuse("A and D overlap in Tensor Memory: the ISA does not say that A is read before D is written");
+  now_.block.tensor.need_columns(column, columns);
   std::vector<Name> names(std::size_t{shape_.m} * kind_->k);
   for (unsigned m = 0; m < shape_.m; ++m)
     for (unsigned k = 0; k < kind_->k; ++k)
@@ -163,9 +166,9 @@ void TensorMma::run() {
   // It follows what its thread has waited for, also in the eyes of those who wait for it.
   block.clocks.take(block.clocks.seen(now_.thread(lane_)), unit_);
   FlowTouch const touch{now_.index, now_.warp.counts[now_.index], unit_, false};
-  // One accumulator and shape: address and type of D, M and N. [PTX ISA 9.1, 9.7.16.6.2]
-  std::uint64_t const accumulator =
-      std::uint64_t{d_} << 32 | shape_.m << 16 | shape_.n << 1 | (shape_.d == "f16" ? 1U : 0U);
+  // One accumulator and shape: address and type of D, and M x N x K. [PTX ISA 9.1, 9.7.16.6.2, 9.7.16.2.1]
+  std::uint64_t const accumulator = std::uint64_t{d_} << 32 | kind_->k << 24 | shape_.m << 16 |
+                                    shape_.n << 1 | (shape_.d == "f16" ? 1U : 0U);
   block.tensor.begin({{now_.thread(lane_)}, unit_, touch, accumulator});
   auto const& in = now_.in.operands;
   MatrixProduct product{shape_.m, shape_.n, kind_->k, now_.index, {}, {}, {}, {}};

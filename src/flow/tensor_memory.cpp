@@ -152,18 +152,32 @@ TensorMemory::Relation TensorMemory::seen(unsigned of, std::uint32_t when, unsig
   return clocks_.executed(of, when, thread) ? Relation::unfenced : Relation::none;
 }
 
+/// True if a tcgen05.fence::before_thread_sync is behind the completion, and before the last fence::after_thread_sync of a thread.
+bool TensorMemory::announced(TensorAccess const& first, unsigned thread) const {
+  for (unsigned t = 0; t < fences_.size(); ++t) {
+    auto const& fences = fences_[t];
+    auto const fence = std::ranges::lower_bound(fences, first.clock, {},
+                                                [&](Fence const& f) { return (*f.memory)[first.unit]; });
+    if (t != thread && fence != fences.end() && seen(t, fence->own, thread) == Relation::ordered) return true;
+  }
+  return false;
+}
+
 TensorMemory::Relation TensorMemory::relation(TensorAccess const& first, TensorAccess const& second,
                                               unsigned thread) const {
   bool const waits = first.accumulator == 0;  // tcgen05.wait::ld, ::st
   if (waits && first.threads.front() / 32 == thread / 32)
     return clocks_.executed(first.unit, first.clock, thread) ? Relation::ordered : Relation::none;
   Relation best = seen(first.unit, first.clock, thread);
+  if (first.accumulator == 0 && best == Relation::ordered &&
+      !clocks_.ordered(first.unit, first.clock, thread) && !announced(first, thread))
+    return Relation::unannounced;
   if (first.accumulator == 0 || first.accumulator != second.accumulator) return best;
   unsigned const issuer = first.threads.front();
   if (issuer == thread) return Relation::ordered;
   auto const& fences = fences_[issuer];
-  auto const fence = std::lower_bound(fences.begin(), fences.end(), first.issued);
-  return fence == fences.end() ? best : std::max(best, seen(issuer, *fence, thread));
+  auto const fence = std::ranges::lower_bound(fences, first.issued, {}, &Fence::own);
+  return fence == fences.end() ? best : std::max(best, seen(issuer, fence->own, thread));
 }
 
 void TensorMemory::conflict(TensorAccess const& first, Relation relation, std::string const& text) {
@@ -198,13 +212,14 @@ void TensorMemory::check(std::uint32_t earlier, unsigned lane, unsigned column, 
     Relation const one = relation(first, second, t);
     worst = std::min(worst, one), best = std::max(best, one);
   }
-  if (worst >= Relation::acquired) {
+  if (worst >= Relation::unannounced) {
+    if (worst == Relation::unannounced) unannounced_.insert(second.touch.line);
     if (worst == Relation::acquired) by_acquire_.insert(second.touch.line);
     return;
   }
   std::string const text = fmt::format("{} {} lane {}, column {} of Tensor Memory, which {} {}", name(second),
                                        verb, lane, column, name(first), verb_of_first);
-  if (best >= Relation::acquired)
+  if (best >= Relation::unannounced)
     return faults_.doubt(text + ": a part of the threads is ordered behind it", second.touch.line);
   conflict(first, worst, text);
 }

@@ -67,7 +67,10 @@ class TensorMemory {
   /// The block has ended: all columns have to be free.
   void end();
 
-  void fence_before(unsigned thread) { fences_[thread].push_back(clocks_.arrive(thread).own); }
+  void fence_before(unsigned thread) {
+    Clocks::Arrival const at = clocks_.arrive(thread);
+    fences_[thread].push_back({at.own, at.seen.memory});
+  }
   void fence_after(unsigned thread) { views_[thread] = clocks_.seen(thread).execution; }
 
   /// Begins an access; the next reads and writes are of it.
@@ -86,6 +89,8 @@ class TensorMemory {
   /// Instructions that are ordered by (c), and loads whose registers are used without a wait.
   [[nodiscard]] std::set<std::uint32_t> const& by_acquire() const { return by_acquire_; }
   [[nodiscard]] std::set<std::uint32_t> const& used_early() const { return used_early_; }
+  /// Instructions behind a relaxed arrival that no tcgen05.fence::before_thread_sync is before.
+  [[nodiscard]] std::set<std::uint32_t> const& unannounced() const { return unannounced_; }
   /// alloc and dealloc of another warp than the first alloc.
   [[nodiscard]] std::set<std::uint32_t> const& by_other_warps() const { return by_other_warps_; }
 
@@ -99,9 +104,15 @@ class TensorMemory {
     std::optional<FlowTouch> freed{};
   };
   /// Relation of an access to an earlier one, from the worst on.
-  enum class Relation : std::uint8_t { none, unfenced, acquired, ordered };
+  enum class Relation : std::uint8_t { none, unfenced, unannounced, acquired, ordered };
+  /// tcgen05.fence::before_thread_sync of a thread: its moment, and what is before it.
+  struct Fence {
+    std::uint32_t own = 0;
+    Clocks::Vector memory{};
+  };
 
   [[nodiscard]] Relation seen(unsigned of, std::uint32_t when, unsigned thread) const;
+  [[nodiscard]] bool announced(TensorAccess const& first, unsigned thread) const;
   [[nodiscard]] Relation relation(TensorAccess const& first, TensorAccess const& second,
                                   unsigned thread) const;
   void check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb,
@@ -112,7 +123,7 @@ class TensorMemory {
   Clocks& clocks_;
   Faults& faults_;
   Units units_;
-  std::vector<std::vector<std::uint32_t>> fences_;  ///< tcgen05.fence::before_thread_sync of each thread
+  std::vector<std::vector<Fence>> fences_;  ///< tcgen05.fence::before_thread_sync of each thread
   std::vector<Clocks::Vector>
       views_;  ///< execution before the last tcgen05.fence::after_thread_sync of each thread
   std::vector<TensorCell> cells_;
@@ -122,7 +133,7 @@ class TensorMemory {
   std::vector<TensorAccess> accesses_{1};
   std::set<std::uint32_t> checked_{};  ///< earlier accesses that the current one was compared with
   std::uint32_t last_checked_ = 0;
-  std::set<std::uint32_t> by_acquire_{}, used_early_{}, by_other_warps_{};
+  std::set<std::uint32_t> by_acquire_{}, used_early_{}, by_other_warps_{}, unannounced_{};
 };
 
 }  // namespace swizproof::flow_detail

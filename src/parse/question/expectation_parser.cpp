@@ -239,12 +239,16 @@ class ExpectationParser {
       in_.fail("the index " + index.name + " is neither summed nor in the result", 0, text_.size(), form);
     if (given_[i]) return;
     std::optional<std::uint64_t> extent;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (auto const& [variable, size] : alone_)
+      if (variable == i) least = std::min(least, size);
     for (auto const& [variable, size] : alone_) {
       if (variable != i) continue;
       if (extent && *extent != size)
         in_.fail("the index " + index.name + " stands for extents of " + std::to_string(*extent) +
                      " and of " + std::to_string(size),
-                 0, text_.size(), "give its range: for " + index.name + " in 0..31");
+                 0, text_.size(),
+                 "give its range: for " + index.name + " in 0.." + std::to_string(least - 1));
       extent = size;
     }
     if (!extent)

@@ -175,6 +175,32 @@ TEST(Tcgen05, OrdersWarpsByFences) {
   }));
 }
 
+TEST(Tcgen05, NamesARelaxedArrivalWithoutAFence) {
+  // Warps 4 to 7 wait, relaxed, for warps 0 to 3, which store.
+  auto const assumes = [](std::string const& before_arrival, std::string const& arrival) {
+    Case c = with_columns(
+        "setp.ne.u32 %p6, %r1, 0; add.u32 %r9, %r2, 2056; @%p6 bra $i; mbarrier.init.shared::cta.b64 [%r9], "
+        "128;\n$i: bar.sync 0;\n"
+        "setp.gt.u32 %p2, %r5, 3; and.b32 %r5, %r5, 3; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7;\n"
+        "@%p2 bra $1;\n" +
+            load + out + stored + before_arrival + "mbarrier.arrive" + arrival +
+            ".shared::cta.b64 %rd9, [%r9]; bra $2;\n"
+            "$1: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $1;\n"
+            "tcgen05.fence::after_thread_sync;\n" +
+            back + loaded + store + "$2: ",
+        "c[i] = a[i - 128] for i in 128..255");
+    c.a = "f32[256]", c.c = "f32[256]", c.threads = 256;
+    FlowReport const report = c.report();
+    EXPECT_EQ(report.verdict, FlowVerdict::proved);
+    return std::any_of(report.assumed.begin(), report.assumed.end(), [](std::string const& s) {
+      return s.starts_with("a relaxed arrival orders tcgen05 without tcgen05.fence::before_thread_sync");
+    });
+  };
+  std::string const before = "tcgen05.fence::before_thread_sync;\n", relaxed = ".relaxed.cta";
+  EXPECT_TRUE(assumes("", relaxed));
+  EXPECT_FALSE(assumes(before, relaxed));
+}
+
 TEST(Tcgen05, RefusesByName) {
   for (std::string const op :
        {"tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {%f1}, [%r11];",
@@ -297,6 +323,37 @@ TEST(Tcgen05Mma, ReadsAInTensorMemory) {
   EXPECT_EQ((Product{"f8f6f4", "e4m3", "f32", shape_of(64) | f32, 64, 32, 1, true}).answer(), "proved");
   EXPECT_EQ((Product{"tf32", "f32", "f32", shape_of(64) | f32 | 2U << 7 | 2U << 10, 64, 8, 4, true}).answer(),
             "proved");
+}
+
+TEST(Tcgen05Mma, DoesNotGuessWhereTheIsaIsSilent) {
+  // A is at column `at`, D at columns 0 to 7; and A at another lane than D.
+  auto const answer = [](std::string const& stored_at, std::string const& read_at) {
+    Case c = Product{"f16", "f16", "f32", shape_of(64) | 1U << 4, 64, 16, 2, true}.kernel(
+        "c[m][n] = sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
+    for (std::string const to : {"%r12, %r11, 16", "%r24, %r10, 16"})
+      c.body.replace(c.body.find(to) + 12, 2, to[2] == '1' ? stored_at : read_at);
+    return c.answer();
+  };
+  std::string const overlap =
+      "unknown: A and D overlap in Tensor Memory: the ISA does not say that A is read before D is written";
+  EXPECT_EQ(answer("7", "7"), overlap);
+  EXPECT_EQ(answer("0", "0"), overlap);
+  EXPECT_EQ(answer("8", "8"), "proved");
+  EXPECT_EQ(answer("16", "0x100010"),
+            "unknown: A is at lane 16 of Tensor Memory, and D at lane 0: the ISA does not say what is read");
+}
+
+TEST(Tcgen05Mma, FollowsAProductOfItsShape) {
+  // A second product of the same accumulator: in order if it has M, N and K of the first.
+  auto const kind = [](std::string const& second) {
+    Case c = Product{"f16", "f16", "f32", shape_of(64) | 1U << 4}.kernel(
+        "c[m][n] = sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
+    c.body.insert(c.body.find("tcgen05.commit"),
+                  "tcgen05.mma.cta_group::1.kind::" + second + " [%r10], %rd8, %rd9, %r23, %p4;\n");
+    return c.kind();
+  };
+  EXPECT_EQ(kind("f16"), "proved");
+  EXPECT_EQ(kind("f8f6f4"), "race");
 }
 
 TEST(Tcgen05Mma, TakesSignsMajorsAndTheAccumulator) {
