@@ -2,8 +2,7 @@
 """kernel_pipe.py --cases N --seed S: a reference model of the time of the shared-memory pipe, written from docs/kernels.md alone.
 
 Random kernels (kernel_fixes.py) are executed as formulas: every warp and iteration of every access, its wavefronts counted. `pipe` has, for the
-accesses whose executions the answer knows, the executions counted here times the most wavefronts of one of them, no less than the sum
-over all; its loss is the same above the ideal; the others are counted as open. A swizzle adds three instructions to each execution of its array.
+accesses with a known number of executions, the executions counted here times the most wavefronts of one, no less than their sum; its loss is the same above the ideal; the others are counted as open. A swizzle adds three instructions to each execution of its array.
 """
 import sys
 

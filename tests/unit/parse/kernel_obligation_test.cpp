@@ -165,7 +165,8 @@ TEST_F(KernelObligations, OfGlobalMemoryBoundItsSectors) {
   auto const outcome = [&](std::string const& lines) {
     auto const all = read("[[kernel]]\nptx = \"build/copy.ptx\"\n" + lines);
     Malformed const* const wrong = std::get_if<Malformed>(&all.at(0).what);
-    return wrong != nullptr ? wrong->error.message : std::string(name(decide(all.at(0), {}).outcome));
+    if (wrong == nullptr) return std::string(name(decide(all.at(0), {}).outcome));
+    return wrong->error.message.substr(wrong->error.message.find(": ") + 2);  // behind the place
   };
   EXPECT_EQ(outcome("global = true"), "proved");
   EXPECT_EQ(outcome("global = true\nexcess_sectors = 0"), "refuted");
