@@ -80,7 +80,7 @@ class AccessVerdict(Record):
 
 @record
 class AccessCost(AccessVerdict):
-    """Worst-case cost of an access over all positions in the tile and all bases; `at_footprints`: only at multiples of its footprint."""
+    """Worst-case cost of an access over all positions in the tile and all bases; `at_footprints`: only at multiples of its footprint. `lost_store`: two lanes that store to one byte."""
 
     wavefronts: int
     ideal: int
@@ -90,6 +90,7 @@ class AccessCost(AccessVerdict):
     engines: List[str]
     total: Optional[int] = None
     coverage: Optional[Coverage] = None
+    lost_store: Optional[List[int]] = None
     counterexample: Optional[WorstCase] = None
     at_footprints: Optional[Dict[str, Any]] = None
 

@@ -160,7 +160,7 @@ class Eval(Answer):
 
 @record
 class Descriptor(Answer):
-    """The shared-memory descriptor with which the instruction reads this tile, the first of `solutions`; or what a number reads."""
+    """The shared-memory descriptor with which the instruction reads this tile, the first of `solutions`; or what a number reads. `address` is that of the tile, if the start of `number` is one."""
 
     verdict: str
     layout: Optional[str]
@@ -191,6 +191,7 @@ class Descriptor(Answer):
     solutions: Optional[List[TileDescriptor]] = None
     reason: Optional[str] = None
     reasons: Optional[List[str]] = None
+    address: Optional[int] = None
     counterexample: Optional[Misread] = None
     domain: Optional[str] = None
     engines: Optional[List[str]] = None
