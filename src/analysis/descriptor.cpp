@@ -577,6 +577,19 @@ void suspect_start(MatrixDescriptor const& descriptor, Major major, std::uint64_
 
 }  // namespace
 
+namespace {
+
+/// A number with as many bits as an instruction descriptor.
+std::vector<std::string> of_32_bits(MatrixDescriptor const& descriptor) {
+  if (descriptor.bits() >> 32 != 0) return {};
+  return {
+      "bits 63..32 are 0: no stride and no mode; an instruction descriptor of tcgen05.mma, which has 32 "
+      "bits, "
+      "is not read here"};
+}
+
+}  // namespace
+
 std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
                                     std::uint64_t rows) {
   OperandMode const& mode = descriptor.operand_mode();
@@ -593,15 +606,10 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
              return b - a < bytes;
            }) != places.end();
   };
-  std::vector<std::string> all;
+  std::vector<std::string> all = of_32_bits(descriptor);
   MatrixDescriptor exchanged = descriptor;
   std::swap(exchanged.leading_byte_offset, exchanged.stride_byte_offset);
   std::uint32_t const atom = 8 * mode.shape.row_bytes;
-  if (descriptor.bits() >> 32 == 0)
-    all.emplace_back(
-        "bits 63..32 are 0: no stride and no mode; an instruction descriptor of tcgen05.mma, which has 32 "
-        "bits, "
-        "is not read here");
   bool const overlaps = overlapping(descriptor);
   if (overlaps && !overlapping(exchanged))
     all.push_back(

@@ -2,6 +2,7 @@
 #include "command/line/command.hpp"
 #include "command/line/help.hpp"
 #include "command/profile/page_parts.hpp"
+#include "command/profile/pipes.hpp"
 
 #include "profile/fixes.hpp"
 #include "profile/metrics.hpp"
@@ -155,30 +156,6 @@ Architecture const& architecture_of(Trace const& trace, std::string const& wante
                     trace.arch->name),
         wanted, "leave --arch out; 'swizproof predict' counts addresses by any table");
   return arch;
-}
-
-/// Use of the pipe by each kernel of a profile; empty without a profile.
-std::vector<PipeUse> pipes_of(std::string const& file) {
-  if (file.empty()) return {};
-  std::vector<PipeUse> pipes = read_nsight(file, read_file(file)).pipes;
-  if (pipes.empty())
-    throw InputError::whole(
-        "no kernel of the profile has the use of the pipe", file,
-        fmt::format("export it with: ncu --csv --print-units base --metrics {},{} PROGRAM", pipe_wavefronts,
-                    pipe_cycles));
-  return pipes;
-}
-
-/// All launches of a kernel together.
-std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string const& name) {
-  std::optional<PipeUse> sum;
-  for (PipeUse const& p : pipes) {
-    if (p.kernel != plain_kernel_name(name)) continue;
-    if (!sum) sum = PipeUse{p.kernel, 0, 0};
-    sum->wavefronts += p.wavefronts;
-    sum->cycles += p.cycles;
-  }
-  return sum;
 }
 
 ExplainResult compute(ExplainArguments const& options) {
