@@ -454,9 +454,10 @@ std::string obligation_of(Common const& common, DescriptorArguments const& optio
                           TileResult const& result) {
   auto const text = [](std::string const& words) { return words.empty() ? "" : toml_text(words); };
   bool const found = !result.found.solutions.empty();
-  std::string const number = result.number ? toml_text(hexadecimal(*result.number))
-                             : found       ? toml_text(hexadecimal(number_of(result.found.solutions.front())))
-                                           : "";
+  std::string const number = result.number && !(found && result.found.address)
+                                 ? toml_text(hexadecimal(*result.number))
+                             : found ? toml_text(hexadecimal(number_of(result.found.solutions.front())))
+                                     : "";
   std::string const statement = toml_table({{"for", toml_text(std::string(name(result.question.reader)))},
                                             {"operand", text(options.operand)},
                                             {"major", text(options.major)},

@@ -151,6 +151,7 @@ DescriptorHolds descriptor_statement(TomlFile const& file, toml::node const& nod
     MatrixDescriptor const d = file.within(
         *number, [&] { return parse_matrix_descriptor(number_text(file, *number), hold.reader); });
     fixed = fields_of(d);
+    fixed.of_a_number = false;  // an obligation is about every base
     hold.reader = d.reader;
   }
   hold.map = std::move(map);
