@@ -101,14 +101,7 @@ inline constexpr std::uint32_t global_units = 65536;
     if (kind == GlobalKind::near) unit = base + r % (2048 / bytes);
     p.unit[lane] = static_cast<std::uint16_t>(unit % global_units);
   }
-  p.active = 0xffffffff;
-  if (head % 3 == 0) {
-    std::uint64_t const mask = random(seed, number, 34);
-    p.active = static_cast<std::uint32_t>(mask);
-    if (head % 2 == 0) p.active &= static_cast<std::uint32_t>(mask >> 32);
-    if (head % 5 == 0) p.active &= static_cast<std::uint32_t>(random(seed, number, 35));
-    p.active |= std::uint32_t{1} << (more >> 16) % warp_lanes;
-  }
+  p.active = random_lanes(seed, number, head, more);
   return p;
 }
 

@@ -44,6 +44,19 @@ struct Pattern {
   std::uint32_t active;
 };
 
+/// Active lanes of a pattern, of its draws 32 and 33: all, or in a third of the patterns some, at least one.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t random_lanes(std::uint64_t seed,
+                                                                         std::uint64_t number,
+                                                                         std::uint64_t head,
+                                                                         std::uint64_t more) {
+  if (head % 3 != 0) return 0xffffffff;
+  std::uint64_t const mask = random(seed, number, 34);
+  auto active = static_cast<std::uint32_t>(mask);
+  if (head % 2 == 0) active &= static_cast<std::uint32_t>(mask >> 32);
+  if (head % 5 == 0) active &= static_cast<std::uint32_t>(random(seed, number, 35));
+  return active | std::uint32_t{1} << (more >> 16) % warp_lanes;
+}
+
 /// Draws pattern `number` of `kind`. Postcondition: some lane is active; all are for ldmatrix and
 /// stmatrix. A third of the others has some lanes inactive, a few of those all but a handful.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE inline Pattern draw(std::uint64_t seed, std::uint64_t number, Kind kind,
@@ -75,14 +88,7 @@ struct Pattern {
     }
     p.unit[lane] = static_cast<std::uint16_t>(unit);
   }
-  p.active = 0xffffffff;
-  if (instruction.matrices == 0 && head % 3 == 0) {
-    std::uint64_t const mask = random(seed, number, 34);
-    p.active = static_cast<std::uint32_t>(mask);
-    if (head % 2 == 0) p.active &= static_cast<std::uint32_t>(mask >> 32);
-    if (head % 5 == 0) p.active &= static_cast<std::uint32_t>(random(seed, number, 35));
-    p.active |= std::uint32_t{1} << (more >> 16) % warp_lanes;
-  }
+  p.active = instruction.matrices == 0 ? random_lanes(seed, number, head, more) : 0xffffffff;
   return p;
 }
 

@@ -26,31 +26,6 @@ constexpr std::pair<std::string_view, std::string_view> opcodes[] = {
 /// Finds an operand, or a part of one, in an instruction.
 using Of = std::function<ptx::Operand&(ptx::Instruction&)>;
 
-template <class Fn>
-void each_register(ptx::Operand const& o, Fn const& fn) {
-  if (o.kind == Kind::reg) fn(o.reg);
-  for (ptx::Operand const& p : o.parts) each_register(p, fn);
-}
-
-/// True if the first operand is a result in registers.
-bool has_result(Decoded const& d) {
-  switch (d.handler) {
-    case Handler::store:
-    case Handler::store_zeros:
-    case Handler::store_async:
-    case Handler::copy_async:
-    case Handler::stmatrix:
-    case Handler::barrier:
-    case Handler::mbarrier:
-    case Handler::refused:
-      return false;
-    case Handler::atomic:
-      return d.name == "atom";
-    default:
-      return d.handler < Handler::bulk_copy;
-  }
-}
-
 /// Edits of one instruction.
 class OfInstruction {
  public:
@@ -63,7 +38,7 @@ class OfInstruction {
     for (std::size_t i = 0; i < in_.operands.size(); ++i)
       exchange([&](ptx::Instruction& to) -> ptx::Operand& { return to.operands[i]; });
     exchange_operands();
-    std::size_t const first = has_result(kernel_.decoded[index_]) ? 1 : 0;
+    std::size_t const first = has_result(kernel_.decoded[index_], in_) ? 1 : 0;
     for (std::size_t i = first; i < in_.operands.size(); ++i)
       numbers([&](ptx::Instruction& to) -> ptx::Operand& { return to.operands[i]; });
     for (std::size_t i = first; i < in_.operands.size(); ++i)
@@ -111,7 +86,7 @@ class OfInstruction {
   }
 
   void exchange_operands() {
-    std::size_t const first = has_result(kernel_.decoded[index_]) ? 1 : 0;
+    std::size_t const first = has_result(kernel_.decoded[index_], in_) ? 1 : 0;
     for (std::size_t i = first; i + 1 < in_.operands.size(); ++i) {
       ptx::Instruction other = in_;
       std::swap(other.operands[i], other.operands[i + 1]);
@@ -204,7 +179,7 @@ std::vector<std::uint32_t> by_distance(FlowKernel const& kernel, std::vector<std
   auto const& body = kernel.function.body;
   std::vector<std::vector<std::uint32_t>> writers(kernel.function.registers.size());
   for (std::uint32_t i = 0; i < body.size(); ++i)
-    if (body[i].label == 0 && !body[i].operands.empty() && has_result(kernel.decoded[i]))
+    if (body[i].label == 0 && has_result(kernel.decoded[i], body[i]))
       each_register(body[i].operands[0], [&](std::uint32_t r) { writers[r].push_back(i); });
   std::vector<std::uint32_t> out;
   std::vector<bool> seen(body.size());
@@ -219,7 +194,7 @@ std::vector<std::uint32_t> by_distance(FlowKernel const& kernel, std::vector<std
       auto const from = [&](std::uint32_t r) { std::for_each(writers[r].begin(), writers[r].end(), take); };
       if (in.guard >= 0) from(static_cast<std::uint32_t>(in.guard));
       for (std::size_t k = 0; k < in.operands.size(); ++k)
-        if (k != 0 || !has_result(kernel.decoded[out[next]])) each_register(in.operands[k], from);
+        if (k != 0 || !has_result(kernel.decoded[out[next]], in)) each_register(in.operands[k], from);
     }
   };
   std::for_each(first.begin(), first.end(), take);

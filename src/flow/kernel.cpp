@@ -357,4 +357,20 @@ std::string FlowKernel::element_at(std::uint64_t address) const {
   return a.element((address & ((std::uint64_t{1} << array_shift) - 1)) / (a.bits / 8));
 }
 
+bool has_result(Decoded const& d, ptx::Instruction const& in) {
+  if (in.operands.empty() || in.operands[0].kind == ptx::Operand::Kind::address) return false;
+  switch (d.handler) {
+    case Handler::nothing:
+    case Handler::warp_barrier:
+    case Handler::refused:
+      return false;
+    case Handler::barrier:
+      return d.has("red");
+    case Handler::tensor_load:
+      return true;
+    default:
+      return d.handler < Handler::bulk_copy;
+  }
+}
+
 }  // namespace swizproof::flow_detail

@@ -77,6 +77,16 @@ struct Decoded : program::Opcode {
       false;  ///< an access that races with weak ones alone: acquire, release, relaxed, volatile, an atomic
 };
 
+/// True if the first operand of an instruction is a result in registers.
+[[nodiscard]] bool has_result(Decoded const& decoded, ptx::Instruction const& in);
+
+/// Calls fn(register) for the registers of an operand, also for those in brackets and braces.
+template <class Fn>
+void each_register(ptx::Operand const& o, Fn const& fn) {
+  if (o.kind == ptx::Operand::Kind::reg) fn(o.reg);
+  for (ptx::Operand const& p : o.parts) each_register(p, fn);
+}
+
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
 inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
                                local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,

@@ -154,23 +154,12 @@ Word tensor_word(Now const& now, TensorCell const* cell) {
   return out;
 }
 
-namespace {
-
-template <class Fn>
-void each_register(ptx::Operand const& o, Fn const& fn) {
-  if (o.kind == ptx::Operand::Kind::reg) fn(o.reg);
-  for (ptx::Operand const& p : o.parts) each_register(p, fn);
-}
-
-}  // namespace
-
 /// PTX ISA 9.1, 9.7.16.6.4.5: a true dependency is respected, so a lane that has read the register may write it; else what overwrites it,
 /// also a further tcgen05.ld, needs tcgen05.wait::ld before.
 void check_loading(Now const& now) {
   auto& loading = now.warp.loading;
   auto const& all = now.in.operands;
-  bool const writes = !all.empty() && all[0].kind != ptx::Operand::Kind::address &&
-                      (now.decoded.name != "tcgen05" || now.decoded.handler == Handler::tensor_load);
+  bool const writes = has_result(now.decoded, now.in);
   for (std::size_t i = writes ? 1 : 0; i < all.size(); ++i)
     each_register(all[i], [&](std::uint32_t r) {
       auto const found = loading.find(r);

@@ -13,17 +13,6 @@
 
 namespace swizproof::flow_detail {
 
-namespace {
-
-/// Calls fn(register) for the registers of an operand.
-template <class Fn>
-void each_register(ptx::Operand const& o, Fn const& fn) {
-  if (o.kind == ptx::Operand::Kind::reg) fn(o.reg);
-  for (ptx::Operand const& p : o.parts) each_register(p, fn);
-}
-
-}  // namespace
-
 // ------------------------------------------------------------------------------------------ wgmma
 
 /// Before each instruction: none but wgmma may touch accumulators and registers of A in flight; what it writes needs a fence before the next wgmma.
@@ -46,7 +35,7 @@ void check_registers(Now const& now) {
                              {},
                              false};
       });
-  if (now.in.operands.empty() || now.in.operands[0].kind == ptx::Operand::Kind::address) return;
+  if (!has_result(now.decoded, now.in)) return;
   if (warp.written.empty()) warp.written.resize(now.block.registers);
   each_register(now.in.operands[0], [&](std::uint32_t r) { warp.written[r] = true; });
 }

@@ -66,6 +66,7 @@ struct Kernel {
   Sums sums{};
   KernelFixes fixes{};            ///< if it was chosen
   std::optional<PipeUse> pipe{};  ///< by the profiler
+  bool not_profiled = false;      ///< a profile was given, and has none of this kernel
   std::vector<std::string>
       unseen{};  ///< opcodes that it has and that were not traced: their executions are unknown
 
@@ -172,6 +173,7 @@ ExplainResult compute(ExplainArguments const& options) {
     result.sums.add(kernel.sums);
     kernel.fixes = fixes_of(*result.trace.arch, kernel);
     kernel.pipe = pipe_of(pipes, kernel.any().kernel);
+    kernel.not_profiled = !pipes.empty() && !kernel.pipe;
     if (auto const unseen = result.trace.unseen.find(kernel.any().kernel);
         unseen != result.trace.unseen.end())
       kernel.unseen = unseen->second;
@@ -496,23 +498,6 @@ void print_worst(Line const& line, bool with_source, Style const& style) {
   for (Collision const& conflict : shown) fmt::print("{}", describe(conflict, 10, style));
 }
 
-/// Prints the share of the pipe's cycles that conflicts take, and with a profile that of the kernel's cycles. Both assume H12.
-void print_pipe(Kernel const& kernel, Style const& style) {
-  Sums const& sums = kernel.sums;
-  if (sums.excess == 0) return;
-  std::string text =
-      fmt::format("shared-memory pipe: {} of its cycles are lost, at a wavefront a cycle (H12)",
-                  share_of_pipe(sums.excess, sums.wavefronts));
-  if (kernel.pipe) {
-    double const lost = static_cast<double>(kernel.pipe->wavefronts) * static_cast<double>(sums.excess) /
-                        static_cast<double>(sums.wavefronts);
-    text += fmt::format("; busy in {} of the kernel's cycles (ncu): without conflicts at most {} fewer",
-                        share_of_pipe(kernel.pipe->wavefronts, kernel.pipe->cycles),
-                        share_of_pipe(static_cast<std::uint64_t>(lost), kernel.pipe->cycles));
-  }
-  fmt::print("{}  {}\n", style.gap(), text);
-}
-
 /// `not modelled: 128 executions of atom.shared.b32, 64 of wgmma`
 void print_lawless(Kernel const& kernel, Style const& style) {
   std::vector<std::pair<std::string, std::uint64_t>> sums;
@@ -559,7 +544,9 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
                any.launches == 1 ? "1 launch" : fmt::format("{} launches", any.launches),
                fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
   if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
-  print_pipe(kernel, style);
+  if (std::uint64_t const lost = kernel.sums.excess; lost != 0)
+    fmt::print("{}  {}\n", style.gap(),
+               in_words(kernel.pipe, kernel.not_profiled, lost, kernel.sums.wavefronts));
   std::vector<SourceRow> const rows = rows_of(kernel);
   print_lines(rows, all_excess, style);
   Line const* before = nullptr;  // two of one line of source: its text stands once

@@ -1,6 +1,7 @@
 #include "command/profile/pipes.hpp"
 
 #include "profile/metrics.hpp"
+#include "report/pipe.hpp"
 #include "system/whole_file.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +28,20 @@ std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string co
     sum->cycles += p.cycles;
   }
   return sum;
+}
+
+std::string in_words(std::optional<PipeUse> const& use, bool not_profiled, std::uint64_t lost,
+                     std::uint64_t wavefronts) {
+  std::string const text =
+      fmt::format("shared-memory pipe: {} of its cycles are lost, at a wavefront a cycle (H12)",
+                  share_of_pipe(lost, wavefronts));
+  if (not_profiled) return text + "; the profile of --ncu has no kernel of this name";
+  if (!use) return text;
+  double const of_all =
+      static_cast<double>(use->wavefronts) * static_cast<double>(lost) / static_cast<double>(wavefronts);
+  return text + fmt::format("; busy in {} of the kernel's cycles (ncu): without conflicts at most {} fewer",
+                            share_of_pipe(use->wavefronts, use->cycles),
+                            share_of_pipe(static_cast<std::uint64_t>(of_all), use->cycles));
 }
 
 }  // namespace swizproof::command

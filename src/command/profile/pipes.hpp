@@ -3,6 +3,7 @@
 
 #include "profile/nsight.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,5 +15,10 @@ namespace swizproof::command {
 
 /// All launches of a kernel together; nothing if the profile has none.
 [[nodiscard]] std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string const& name);
+
+/// The share of the pipe's cycles that conflicts take, `lost` of its `wavefronts`, and with a profile that of the kernel's cycles. Both
+/// assume H12.
+[[nodiscard]] std::string in_words(std::optional<PipeUse> const& use, bool not_profiled, std::uint64_t lost,
+                                   std::uint64_t wavefronts);
 
 }  // namespace swizproof::command

@@ -41,8 +41,8 @@ class KernelFunction(Record):
 
 
 @record
-class KernelAccess(Record):
-    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS. `loop_depth`: loops around it. `executions`: by the warps of a block, if each launch has as many; `lost`: wavefronts above the ideal ones in these. `on_bases`: it rests on H18."""
+class CompiledAccess(Record):
+    """An instruction that accesses memory, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -54,6 +54,12 @@ class KernelAccess(Record):
     inlined_at: Optional[List[SourceLine]] = None
     calls: Optional[List[int]] = None
     verdict: str = "unknown"
+
+
+@record
+class KernelAccess(CompiledAccess):
+    """One shared-memory instruction of a compiled kernel. `loop_depth`: loops around it. `executions`: by the warps of a block, if each launch has as many; `lost`: wavefronts above the ideal ones in these. `on_bases`: it rests on H18."""
+
     wavefronts: Optional[int] = None
     reached: bool = False
     seen: Optional[int] = None
@@ -209,19 +215,9 @@ class PipeTime(Record):
 
 
 @record
-class KernelGlobalAccess(Record):
+class KernelGlobalAccess(CompiledAccess):
     """One access to global memory, with `global`: sectors of 32 bytes and lines of 128 bytes that a warp touches, at most and at least (`least`: by all lanes that may take part). `ideal` sectors hold the bytes of the lanes. `stride` is the distance in bytes of each lane from the one before, in the worst case. None where the addresses are not known."""
 
-    file: Optional[str] = None
-    line: Optional[int] = None
-    source: Optional[str] = None
-    ptx_line: Optional[int] = None
-    sass_line: Optional[int] = None
-    op: str = ""
-    pc: Optional[int] = None
-    inlined_at: Optional[List[SourceLine]] = None
-    calls: Optional[List[int]] = None
-    verdict: str = "unknown"
     sectors: Optional[int] = None
     reached: bool = False
     seen: Optional[int] = None

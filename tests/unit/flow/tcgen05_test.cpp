@@ -144,6 +144,13 @@ TEST(Tcgen05, WaitsForStoresAndLoads) {
                          "@%p2 mov.f32 %f2, %f3;\n" + loaded + store)
                 .answer(),
             "proved");
+  // A barrier that counts writes its result; another one reads its first register.
+  std::string const number = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r11];\n";
+  auto const kind_with = [&](std::string const& barrier) {
+    return with_columns(load + out + stored + number + barrier + loaded + store).kind();
+  };
+  EXPECT_EQ(kind_with("bar.red.popc.u32 %r20, 0, %p1;\n"), "race");
+  EXPECT_NE(kind_with("bar.sync %r20;\n"), "race");
   // A register that is read follows the load [9.7.16.6.4.5]; the answer says so.
   FlowReport const read = with_columns(load + out + stored + back + store + loaded).report();
   EXPECT_EQ(read.verdict, FlowVerdict::proved);
