@@ -115,6 +115,17 @@ TEST(Sectors, OfLoadedIndicesAreData) {
   EXPECT_EQ(report.global[1].wavefronts, 32U);
 }
 
+TEST(Sectors, OfANumberThatHasNotAllValuesAreNotRefuted) {
+  // n (n + 1) is even, so that every address is a multiple of 32: no launch takes 5 sectors.
+  std::string const even =
+      "add.u32 %r3, %r2, 1; mul.lo.u32 %r3, %r3, %r2; mul.wide.u32 %d2, %r3, 16; mul.wide.u32 %d3, %r1, 4; "
+      "add.s64 %d4, %d1, %d2; add.s64 %d4, %d4, %d3; ld.global.u32 %r4, [%d4];";
+  KernelAccess const a = global_access(even, {.excess_sectors = 0}, ".ptr .global .align 128");
+  EXPECT_EQ(a.wavefronts, 5U);
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_FALSE(a.reached);
+}
+
 TEST(Sectors, OfIndicesThatWrapAreThoseOfTheirAddresses) {
   // Lanes 0 to 15 are 2^34 - 64 bytes and more behind p, lanes 16 to 31 at p.
   std::string const wraps =
