@@ -173,27 +173,30 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
                                     std::pair("fields_overlap", SwizzleError::fields_overlap),
                                     std::pair("too_wide", SwizzleError::too_wide)})
     errors[name] = explain(error);
-  Json const data{{"layout", tile.layout},
-                  {"swizzle", tile.swizzle},
-                  {"bits", tile.element_bits},
-                  {"base", tile.base},
-                  {"banks", arch.banks.count},
-                  {"bank_bytes", arch.banks.bytes},
-                  {"all_rows", tile.all_rows},
-                  {"padding", padding_of(tile)},
-                  {"all_cols", tile.all_cols},
-                  {"row0", tile.row0},
-                  {"col0", tile.col0},
-                  {"rows", tile.rows},
-                  {"cols", tile.cols},
-                  {"offset", packed(tile.offset)},
-                  {"plain", packed(tile.plain)},
-                  {"inner", packed(inner)},
-                  {"byte_swizzles", byte_swizzles},
-                  {"arch", certainty(arch)},
-                  {"errors", errors},
-                  {"first", accesses.empty() ? "ldmatrix.x4" : accesses[0].title()},
-                  {"accesses", all}};
+  Padding const padding = padding_of(tile);
+  Json const data{
+      {"layout", tile.layout},
+      {"swizzle", tile.swizzle},
+      {"bits", tile.element_bits},
+      {"base", tile.base},
+      {"banks", arch.banks.count},
+      {"bank_bytes", arch.banks.bytes},
+      {"all_rows", tile.all_rows},
+      {"padding",
+       {{"words", in_words(padding)}, {"elements", padding.elements}, {"by_rows", padding.by_rows}}},
+      {"all_cols", tile.all_cols},
+      {"row0", tile.row0},
+      {"col0", tile.col0},
+      {"rows", tile.rows},
+      {"cols", tile.cols},
+      {"offset", packed(tile.offset)},
+      {"plain", packed(tile.plain)},
+      {"inner", packed(inner)},
+      {"byte_swizzles", byte_swizzles},
+      {"arch", certainty(arch)},
+      {"errors", errors},
+      {"first", accesses.empty() ? "ldmatrix.x4" : accesses[0].title()},
+      {"accesses", all}};
   return page_with(page_text, data);
 }
 

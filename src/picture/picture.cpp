@@ -183,16 +183,21 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
   return tile;
 }
 
-std::string padding_of(Tile const& tile) {
+Padding padding_of(Tile const& tile) {
   if (tile.memory || tile.rows < 2 || tile.cols < 2) return {};
   std::int64_t const right = tile.offset[1] - tile.offset[0];
   std::int64_t const down = tile.offset[static_cast<std::size_t>(tile.cols)] - tile.offset[0];
   bool const by_rows = right == 1;  // lines that are contiguous: rows, or columns
-  std::int64_t const padding = by_rows ? down - tile.all_cols : right - tile.all_rows;
-  if ((!by_rows && down != 1) || padding <= 0 || padding >= (by_rows ? tile.all_cols : tile.all_rows))
-    return {};
-  return fmt::format("; {} element{} of padding behind each {}", padding, padding == 1 ? "" : "s",
-                     by_rows ? "row" : "column");
+  std::int64_t const line = by_rows ? tile.all_cols : tile.all_rows;
+  std::int64_t const padding = (by_rows ? down : right) - line;
+  if ((!by_rows && down != 1) || padding <= 0 || padding >= line) return {};
+  return {padding, by_rows};
+}
+
+std::string in_words(Padding const& padding) {
+  if (padding.elements == 0) return {};
+  return fmt::format("; {} element{} of padding behind each {} (-)", padding.elements,
+                     padding.elements == 1 ? "" : "s", padding.by_rows ? "row" : "column");
 }
 
 Grid make_grid(Tile const& tile, unsigned bytes, Banks banks) {
@@ -248,6 +253,12 @@ Picture make_picture(Tile tile, Banks banks, unsigned cell_bytes) {
   picture.banks = banks;
   picture.grid = make_grid(tile, cell_bytes, banks);
   picture.sides = sides_of(tile);
+  Padding const padding = padding_of(tile);
+  // A swizzle moves elements of a line behind it, so that the gap is no place of its own.
+  if (tile.swizzle.empty() && padding.by_rows != picture.grid.transposed)
+    picture.grid.padded_cells = padding.elements / picture.grid.elements;
+  else if (tile.swizzle.empty())
+    picture.grid.padded_lines = padding.elements;
   picture.tile = std::move(tile);
   return picture;
 }

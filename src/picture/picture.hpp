@@ -66,8 +66,17 @@ struct Tile {
 /// Checked by tests/unit/picture/picture_test.cpp.
 [[nodiscard]] Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part = {});
 
-/// `; 1 element of padding behind each row`, where the lines of the layout are further apart than they are long; else empty.
-[[nodiscard]] std::string padding_of(Tile const& tile);
+/// Elements between the end of a line of the layout and the next one, which no coordinate has. `(32,32):(33,1)`: 1, by rows.
+struct Padding {
+  std::int64_t elements = 0;  ///< less than a line; 0: no padding
+  bool by_rows = true;        ///< behind each row; else behind each column
+};
+
+/// The padding of a tile. Checked by tests/unit/picture/picture_test.cpp.
+[[nodiscard]] Padding padding_of(Tile const& tile);
+
+/// `; 1 element of padding behind each row (-)`; empty without padding. `-` marks its cells.
+[[nodiscard]] std::string in_words(Padding const& padding);
 
 /// Cut of a tile into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
 /// their order, in an aligned block of shared memory, with the swizzle and without.
@@ -76,7 +85,9 @@ struct Grid {
   std::int64_t elements = 1;  ///< elements of a cell
   std::int64_t bytes = 1;     ///< bytes of a cell; 0 if less than a byte
   std::int64_t lines = 1;
-  std::int64_t cells = 1;  ///< cells of a line
+  std::int64_t cells = 1;         ///< cells of a line
+  std::int64_t padded_cells = 0;  ///< cells of padding behind each line
+  std::int64_t padded_lines = 0;  ///< lines of padding behind the last, where the padding is across the lines
 
   /// (row, col) of the first element of a cell.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> corner(Tile const& tile, std::int64_t line,

@@ -38,7 +38,7 @@ class Drawing {
   explicit Drawing(Picture const& picture)
       : picture_(picture), window_(make_window(picture, picture.tile.memory ? most_banks : most_cells)) {
     bool const lanes = picture.has_access;
-    auto const cells = static_cast<double>(window_.cells);
+    auto const cells = static_cast<double>(window_.cells + padded_cells());
     wide_ = std::clamp(400 / cells, cells > 16 ? 24.0 : lanes ? 46.0 : 34.0, 60.0);
     high_ = !narrow() ? 26 : picture.tile.memory ? 18 : 30;
     // The words below the bars need the room that 32 of them take.
@@ -79,6 +79,13 @@ class Drawing {
   [[nodiscard]] bool narrow() const { return wide_ < 30; }
   [[nodiscard]] std::string_view fill_of(unsigned bank) const {
     return bank_fills[bank_color(bank, picture_.banks)];
+  }
+  /// Padding is drawn where the end of the lines is, or the last line.
+  [[nodiscard]] std::int64_t padded_cells() const {
+    return window_.cell + window_.cells == picture_.grid.cells ? picture_.grid.padded_cells : 0;
+  }
+  [[nodiscard]] std::int64_t padded_lines() const {
+    return window_.lines.back() + 1 == picture_.grid.lines ? picture_.grid.padded_lines : 0;
   }
   void text(double x, double y, std::string_view classes, std::string_view words, double size = 0) {
     out_ += fmt::format("<text x=\"{:g}\" y=\"{:g}\" class=\"{}\"{}>{}</text>\n", x, y, classes,
@@ -121,7 +128,7 @@ class Drawing {
          tile.memory
              ? fmt::format("rows: {} bytes from their address on; columns: banks", picture_.banks.row())
              : fmt::format("{} × {} elements of {} bits, base address {} bytes{}", tile.all_rows,
-                           tile.all_cols, tile.element_bits, tile.base, padding_of(tile)));
+                           tile.all_cols, tile.element_bits, tile.base, in_words(padding_of(tile))));
     if (!picture_.has_access) return 84;
     text(margin, 82, "n b", instruction_in_words("; "));
     text(margin, 99, "s", phase_in_words());
@@ -156,7 +163,9 @@ class Drawing {
                   : std::to_string(grid.transposed ? col : row));
       for (std::int64_t c = 0; c < window_.cells; ++c)
         cell(side, line, window_.cell + c, left + static_cast<double>(c) * wide_, top);
+      padding(left, top, window_.cells, padded_cells());
     }
+    for (std::int64_t i = 0; i < padded_lines(); ++i, y += high_) padding(left, y, 0, window_.cells);
     return picture_.has_access ? histogram(side, x, y) : y + 8;
   }
   /// Behind all lines, the banks: those of shared memory itself stand one below the other.
@@ -168,6 +177,13 @@ class Drawing {
     double const wide = wide_ * static_cast<double>(window_.cells) / colors;
     for (unsigned i = 0; i < colors; ++i)
       rect(left + i * wide, y, wide, high, fmt::format("fill=\"{}\" fill-opacity=\".3\"", bank_fills[i]));
+  }
+  void padding(double left, double y, std::int64_t first, std::int64_t cells) {
+    for (double x = left + static_cast<double>(first) * wide_; cells > 0; --cells, x += wide_) {
+      rect(x + 1, y + 1, wide_ - 2, high_ - 2,
+           "fill=\"none\" stroke=\"#8a9199\" stroke-dasharray=\"2 2\" rx=\"2\"");
+      text(x + wide_ / 2, y + high_ / 2 + 4, "s m c", "-");
+    }
   }
   void cell(Side const& side, std::int64_t line, std::int64_t c, double x, double y) {
     auto const [row, col] = picture_.grid.corner(picture_.tile, line, c);

@@ -58,7 +58,7 @@ struct Shape {
 
 Shape shape_of(Picture const& picture) {
   std::size_t const columns = terminal_columns();
-  auto const cells = static_cast<std::size_t>(picture.grid.cells);
+  auto const cells = static_cast<std::size_t>(picture.grid.cells + picture.grid.padded_cells);
   std::size_t const halves = picture.sides.size();
   for (std::size_t const width : {std::size_t{7}, std::size_t{3}}) {
     if (!picture.has_access && width == 7) continue;  // there are no lanes to name
@@ -94,8 +94,9 @@ class Printer {
   void head() {
     Tile const& tile = picture_.tile;
     Grid const& grid = picture_.grid;
-    text_ += fmt::format("{}\n  {} x {} elements of {} bits, base address {}{}\n", style_.strong(tile.layout),
-                         tile.all_rows, tile.all_cols, tile.element_bits, tile.base, padding_of(tile));
+    text_ +=
+        fmt::format("{}\n  {} x {} elements of {} bits, base address {}{}\n", style_.strong(tile.layout),
+                    tile.all_rows, tile.all_cols, tile.element_bits, tile.base, in_words(padding_of(tile)));
     if (picture_.has_access) {
       std::string const instruction = to_string(picture_.instruction);
       bool const said = picture_.access.starts_with(instruction);
@@ -137,10 +138,24 @@ class Printer {
         if (side != sides.front()) cells += std::string(between, ' ');
         for (std::int64_t c = window_.cell; c < window_.cell + window_.cells; ++c)
           cells += cell(*side, line, c);
+        // Only a window that ends where the lines end shows their padding.
+        if (window_.cell + window_.cells == picture_.grid.cells) cells += dashes(picture_.grid.padded_cells);
       }
       text_ += (style_.colored() ? cells : trimmed(cells)) + "\n";
     }
+    if (!window_.lines.empty() && window_.lines.back() + 1 == picture_.grid.lines)
+      for (std::int64_t i = 0; i < picture_.grid.padded_lines; ++i) {
+        std::string line(label, ' ');
+        for (Side const* side : sides) line += (side == sides.front() ? "" : "  ") + dashes(window_.cells);
+        text_ += trimmed(line) + "\n";
+      }
     text_ += "\n";
+  }
+  /// Cells of padding.
+  [[nodiscard]] std::string dashes(std::int64_t cells) const {
+    std::string text;
+    for (; cells > 0; --cells) text += fmt::format("{:>3}{:{}}", "-", "", shape_.width - 3);
+    return text;
   }
   /// The first row or column of each cell; of every fourth where cells are narrow.
   [[nodiscard]] std::string numbers() const {

@@ -252,6 +252,31 @@ TEST(Svg, SaysCollisionsWithoutColour) {
   EXPECT_TRUE(calm.select_nodes("//text[substring(., string-length(.)) = '!']").empty());
 }
 
+/// Cells with a dashed frame in a figure of `layout`, and lines of the terminal's text whose last cell is padding.
+std::pair<std::size_t, std::ptrdiff_t> drawn_padding(std::string const& layout) {
+  Picture const picture = make_picture(make_tile(mapping(layout, 32), 0));
+  std::size_t cells = 0;
+  std::string const figure = svg(picture);
+  for (std::size_t at = 0; (at = figure.find("stroke-dasharray", at)) != std::string::npos; ++at) ++cells;
+  std::istringstream text(terminal(picture, Style("never", 1)));
+  std::ptrdiff_t lines = 0;
+  for (std::string line; std::getline(text, line);) lines += line.ends_with(" -") ? 1 : 0;
+  return {cells, lines};
+}
+
+TEST(Picture, DrawsThePaddingOfAnArray) {
+  EXPECT_EQ(drawn_padding("(8,32):(33,1)"), std::pair(std::size_t{8}, std::ptrdiff_t{8}))
+      << "behind each row";
+  EXPECT_EQ(drawn_padding("(8,12):(16,1)"), std::pair(std::size_t{8}, std::ptrdiff_t{8}))
+      << "a cell of four elements";
+  EXPECT_EQ(drawn_padding("(8,4):(1,9)"), std::pair(std::size_t{4}, std::ptrdiff_t{1}))
+      << "a line below: behind each column";
+  EXPECT_EQ(drawn_padding("(8,32):(32,1)").first, 0U);
+  EXPECT_EQ(drawn_padding("Sw<2,0,5> o (8,32):(33,1)").first, 0U) << "a swizzle moves elements into the gap";
+  EXPECT_EQ(in_words(padding_of(make_tile(mapping("(8,4):(1,9)", 32), 0))),
+            "; 1 element of padding behind each column (-)");
+}
+
 TEST(Html, CannotBeLeftByAName) {
   Mapping const map = mapping("(16,64):(64,1)", 16);
   std::string const text = "ld.shared.b32: row = lane/2 < 16 ? lane/2 : 0, col = 0";
