@@ -208,14 +208,24 @@ std::optional<SwizzleFix> best_swizzle(Region const& region, Architecture const&
     });
   };
   std::optional<SwizzleFix> best;
+  auto const note_reach = [&](auto const& f) {
+    for (std::uint64_t const unit : units) {
+      std::uint64_t const to = f(unit), end = to + region.narrowest;
+      ByteRange const& range =
+          region.ranges[static_cast<std::size_t>(holder(region.rooms, to) - region.rooms.data())];
+      if (end > range.end) best->behind = std::max(best->behind, end - range.end);
+      if (to < range.begin) best->ahead = std::max(best->ahead, range.begin - to);
+    }
+  };
   for (Swizzle const& s : swizzles) {
     // Whole words that move by whole lines stay in their banks. Parts of a word may join another word there.
     if (s.target_mask() % arch.banks.row() == 0 && s.source_mask() % arch.banks.bytes == 0) continue;
     std::uint64_t const least = best ? best->after : fix.before;
     auto const total = total_of(arch, all, s.formula(), least - 1);
-    if (total && stays(s.formula())) best = SwizzleFix{s, {}, *total, {}};
+    if (total && stays(s.formula())) best = SwizzleFix{s, {}, *total};
   }
   if (!best) return best;
+  note_reach(best->swizzle.formula());
   best->on_elements = recast(best->swizzle, std::countr_zero(fix.element_bytes));
   for (std::uint64_t aligned = 1; aligned <= arch.banks.row() && best->offset_starts.empty(); aligned *= 2) {
     bool const whole = std::all_of(region.ranges.begin(), region.ranges.end(), [&](ByteRange const& r) {
@@ -227,8 +237,9 @@ std::optional<SwizzleFix> best_swizzle(Region const& region, Architecture const&
       std::uint64_t const start = range->begin / aligned * aligned;
       return start + best->swizzle(address - start);
     };
-    if (whole && total_of(arch, exact, from_start, best->after) && stays(from_start))
-      for (ByteRange const& r : region.ranges) best->offset_starts.push_back(r.begin / aligned * aligned);
+    if (!whole || !total_of(arch, exact, from_start, best->after) || !stays(from_start)) continue;
+    for (ByteRange const& r : region.ranges) best->offset_starts.push_back(r.begin / aligned * aligned);
+    note_reach(from_start);
   }
   return best;
 }
@@ -268,8 +279,9 @@ Fix fix_of(Region const& region, Architecture const& arch, bool of_descriptors) 
   fix.region = region.ranges;
   fix.element_bytes = region.element;
   std::vector<WarpShapes> const exact = shapes_of(region, false);
-  for (WarpShapes const& shapes : exact)
-    fix.ideal += shapes.cases * ideal_wavefronts(arch, shapes.instruction);
+  for (WeightedAccess const* a : region.accesses)  // lanes of one word may take fewer than the ideal
+    fix.ideal += a->executed * std::min<std::uint64_t>(cost(arch, a->instruction, a->access).wavefronts,
+                                                       ideal_wavefronts(arch, a->instruction));
   fix.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
   PaddingSearch paddings =
       find_padding_of({region.ranges, region.accesses, pitches_of(region, arch), region.widest}, arch);

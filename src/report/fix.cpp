@@ -27,6 +27,14 @@ std::string list_of(std::span<std::uint64_t const> addresses) {
                                         : text;
 }
 
+/// `; reaches 40 bytes behind the region`, which the array must have; empty where it stays within.
+std::string reach_of(SwizzleFix const& swizzle) {
+  std::string text;
+  if (swizzle.behind != 0) text += fmt::format("; reaches {} bytes behind the region", swizzle.behind);
+  if (swizzle.ahead != 0) text += fmt::format("; reaches {} bytes before the region", swizzle.ahead);
+  return text;
+}
+
 /// Starts of offsets on which the swizzle works as well as on addresses.
 std::string offsets_of(SwizzleFix const& swizzle, Fix const& fix) {
   if (swizzle.offset_starts.empty())
@@ -41,8 +49,8 @@ std::string describe(SwizzleFix const& swizzle, Fix const& fix) {
       swizzle.on_elements && fix.element_bytes > 1
           ? fmt::format("{} of elements of {} bytes; ", in_source(*swizzle.on_elements), fix.element_bytes)
           : "";
-  return fmt::format("{} of byte addresses: {}\n{:34}{}{}\n", in_source(swizzle.swizzle),
-                     in_c(swizzle.swizzle), "", elements, offsets_of(swizzle, fix));
+  return fmt::format("{} of byte addresses: {}{}\n{:34}{}{}\n", in_source(swizzle.swizzle),
+                     in_c(swizzle.swizzle), reach_of(swizzle), "", elements, offsets_of(swizzle, fix));
 }
 
 /// `0x400`: the rows' start where one serves all ranges, else `0x400, 0x5e0 in each range, which moves by 0x0, 0x20 more`.
@@ -114,8 +122,8 @@ std::string describe_briefly(Fix const& fix, Style const& style) {
   std::string text =
       fmt::format("{}: {} wavefronts, ideal {}\n", style.strong(describe(fix.region)), fix.before, fix.ideal);
   if (fix.swizzle)
-    text += fmt::format("  swizzle {:>6}  {} of byte addresses: {}\n", fix.swizzle->after,
-                        in_source(fix.swizzle->swizzle), in_c(fix.swizzle->swizzle));
+    text += fmt::format("  swizzle {:>6}  {} of byte addresses: {}{}\n", fix.swizzle->after,
+                        in_source(fix.swizzle->swizzle), in_c(fix.swizzle->swizzle), reach_of(*fix.swizzle));
   if (!fix.padding) return text;
   PaddingFix const& rows = *fix.padding;
   bool const from_0 = rows.has_one_start() && rows.starts.front() == 0;
@@ -137,7 +145,7 @@ std::string describe(Fix const& fix, Style const& style) {
   if (!fix.swizzle)
     text += fmt::format("  {}searched: {}\n", fix.too_many ? "swizzles " : "no swizzle helps; ",
                         swizzles_searched(fix));
-  if (fix.padding && !fix.paddings.all)
+  if (fix.padding && (!fix.paddings.all || fix.padding->after > fix.ideal))
     text += fmt::format("  paddings searched: {}\n", paddings_searched(fix.paddings));
   if (!fix.padding)
     text += fmt::format("  {}searched: {}\n", fix.paddings.is_empty() ? "paddings " : "no padding helps; ",
@@ -162,6 +170,7 @@ nlohmann::ordered_json to_json(Fix const& fix) {
     if (s.on_elements) out["on_elements"] = to_string(*s.on_elements);
     out["on_offsets"] = s.starts_with(fix.region);
     out["offset_starts"] = s.offset_starts;
+    out["swizzle_memory"] = {s.ahead, s.behind};
   }
   out["padding"] = nullptr;
   if (fix.padding)

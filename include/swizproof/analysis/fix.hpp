@@ -45,6 +45,9 @@ struct SwizzleFix {
   /// Starts of the ranges: on bytes from these it costs no more, and stays in the region as well: each range's first byte, else
   /// that rounded down to a multiple of 2, 4, .. or 128 bytes, the least that will do. Empty where none will.
   std::vector<std::uint64_t> offset_starts{};
+  /// Bytes that it needs behind the region, and before it, within the region's first and last lines: the array must have them.
+  /// Region 0x400..0x504 and a word that moves to 0x528: 40 behind it.
+  std::uint64_t behind = 0, ahead = 0;
 
   /// True if offsets from the first byte of each range will do.
   [[nodiscard]] bool starts_with(std::span<ByteRange const> region) const {
@@ -88,9 +91,9 @@ struct PaddingFamily {
 
 /// A region that has accesses more expensive than their ideal, and what fixes it.
 struct Fix {
-  std::vector<ByteRange> region{};  ///< ranges in order, apart from each other
-  std::uint64_t before = 0;         ///< wavefronts of all accesses to the region
-  std::uint64_t ideal = 0;
+  std::vector<ByteRange> region{};      ///< ranges in order, apart from each other
+  std::uint64_t before = 0;             ///< wavefronts of all accesses to the region
+  std::uint64_t ideal = 0;              ///< the same with no access above its ideal
   unsigned element_bytes = 4;           ///< bytes of the narrowest access; 2 for matrices
   std::uint64_t patterns = 0;           ///< different accesses up to XOR with an address
   std::uint64_t searched = 0;           ///< swizzles; none where there are more than 2^16 patterns

@@ -392,6 +392,7 @@ class Fix(Record):
     on_elements: Optional[str] = None
     on_offsets: Optional[bool] = None
     offset_starts: Optional[List[int]] = None
+    swizzle_memory: Optional[List[int]] = None
     padding: Optional[Padding] = None
     element_bytes: Optional[int] = None
     patterns: Optional[int] = None

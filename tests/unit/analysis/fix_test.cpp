@@ -77,6 +77,32 @@ TEST(Fix, ATranspositionIsFreedByASwizzleOrByPadding) {
   EXPECT_EQ(fix.after(), 2048U);
 }
 
+// Words 0, 10, .. 310 and 0, 32, .. 320 of an array of 321: one of them moves to word 330.
+TEST(Fix, ASwizzleSaysWhatMemoryItNeedsBehindTheArray) {
+  std::vector<WeightedAccess> all{access(ld_b32, 1, [](std::uint32_t lane) { return 40 * lane; }),
+                                  access(st_b32, 1, [](std::uint32_t lane) { return lane / 3 * 128; })};
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  ASSERT_EQ(fixes[0].region, bytes(0, 0x504));
+  ASSERT_TRUE(fixes[0].swizzle);
+  std::uint64_t behind = 0;
+  for (WeightedAccess const& a : all)
+    for (std::uint64_t const address : a.access.address)
+      behind = std::max(behind, fixes[0].swizzle->swizzle(address) + 4);
+  EXPECT_GT(behind, 0x504U);
+  EXPECT_EQ(fixes[0].swizzle->behind, behind - 0x504);
+  EXPECT_EQ(fixes[0].swizzle->ahead, 0U);
+}
+
+TEST(Fix, TheIdealIsNotAboveTheCost) {
+  std::vector<WeightedAccess> all{access(ld_b128, 1, [](std::uint32_t lane) { return lane / 16 * 16; }),
+                                  access(st_b32, 1, [](std::uint32_t lane) { return lane * 128; })};
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  EXPECT_EQ(fixes[0].ideal, dumb_law(ld_b128, all[0].access) + 1) << "16 lanes of one word take less than 4";
+  EXPECT_LT(fixes[0].ideal, 5U);
+}
+
 // ldmatrix.x4 on rows of 128 bytes, filled by rows of 16 bytes a lane.
 TEST(Fix, TheSwizzleOfTmaComesFirst) {
   std::vector<WeightedAccess> all;

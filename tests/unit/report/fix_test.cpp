@@ -29,6 +29,13 @@ TEST(FixText, SaysWhatCuTeAndCSay) {
       "124 more bytes of memory\n");
 }
 
+TEST(FixText, SaysWhatMemoryASwizzleNeeds) {
+  Fix fix = transposition();
+  fix.swizzle->behind = 40;
+  EXPECT_NE(describe(fix, plain).find("& 0x7c); reaches 40 bytes behind the region\n"), std::string::npos);
+  EXPECT_NE(describe(fix, Style("never", 1, true)).find("& 0x7c); reaches 40 bytes"), std::string::npos);
+}
+
 // A sentence that nothing is better names what was searched.
 TEST(FixText, SaysWhatDoesNotHelp) {
   Fix fix = transposition();
@@ -101,7 +108,7 @@ TEST(FixText, IsJson) {
   EXPECT_EQ(
       json_text(to_json(fix)),
       R"j({"region":[[1024,5120]],"before":33792,"ideal":2048,"swizzle":"Sw<5,2,5>","after":2048,)j"
-      R"j("unit":"bytes","c":"fn(x) = x ^ ((x >> 5) & 0x7c)","on_elements":"Sw<5,0,5>","on_offsets":true,"offset_starts":[1024],)j"
+      R"j("unit":"bytes","c":"fn(x) = x ^ ((x >> 5) & 0x7c)","on_elements":"Sw<5,0,5>","on_offsets":true,"offset_starts":[1024],"swizzle_memory":[0,0],)j"
       R"j("padding":{"pitch":128,"padding":4,"after":2048,"memory":124,"starts":[1024]},"element_bytes":4,)j"
       R"j("patterns":64,"searched":900,"too_many":false,"searched_what":"all 900 Swizzle<b,m,s> with m >= 2 and )j"
       R"j(b + m + |s| <= 13 (one that leaves the region's lines does not count)","padding_searched":{"step":4,)j"
