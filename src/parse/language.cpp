@@ -195,8 +195,13 @@ LanguagePart atoms() {
 }
 
 LanguagePart expressions() {
-  LanguagePart part{
-      "expression", "Unsigned 64-bit integer expressions with C's syntax, highest precedence first.", {}};
+  LanguagePart part{"expression",
+                    "Integer expressions with C's syntax, highest precedence first. Coordinates, lane and "
+                    "the variables of a `for` are "
+                    "int (threadIdx.x is unsigned), so that -7 % 4 is -3 and -7 >> 1 is -4; what C leaves "
+                    "undefined is refused. The x of fn(x), "
+                    "which has no range, is unsigned.",
+                    {}};
   part.forms = {{"0x70 + 0b11 - 017 + 5u", "numbers as C writes them"}, {"-x + ~x * !x", "unary operators"}};
   for (int precedence = 10; precedence > 0; --precedence) {
     std::string form, names;
@@ -210,6 +215,7 @@ LanguagePart expressions() {
   }
   part.forms.insert(part.forms.end(), {{"x < 8 ? x : x ^ y", "a conditional"},
                                        {"Sw<3,4,3>(x)", "a swizzle as a function"},
+                                       {"(unsigned)(x - 8) % 7", "a cast, where the range of x is known"},
                                        {"let z = x >> 3; x ^ (z & 0x70)", "a name for a part"}});
   return part;
 }

@@ -50,8 +50,12 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `S<2,0,-3>`, `Sw<3,4,3>` or `Swizzle<3,4,3>`. Throws InputError.
 [[nodiscard]] Swizzle parse_swizzle(std::string_view text);
 
-/// A C integer expression over `variables`. Throws InputError.
+/// An integer expression over `variables` of C's syntax, in words without a sign. Throws InputError.
 [[nodiscard]] Expression parse_expression(std::string_view text, std::span<std::string const> variables);
+
+/// The same in C's types: variables are int, or of 64 bits where their ranges need these. Precondition: each has a range. Throws
+/// InputError, also for what C leaves undefined. `x - 8 < 0` of x = 0..15: 1 for x = 3. Checked by Parse.ExpressionsHaveCsTypes.
+[[nodiscard]] Expression parse_expression(std::string_view text, std::span<Variable const> variables);
 
 /// All of `text` from `from` to `to` as a number below 2^64, hexadecimal after 0x. Throws InputError with the message
 /// `wanted` and that place.

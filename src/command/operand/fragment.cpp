@@ -363,7 +363,7 @@ void add_fragment(CLI::App& app, Common& common) {
                   "SM80_16x8x16_F32F16F16F32_TN:b | movmatrix.trans | tcgen05.ld.32x32b.x8 |\n"
                   "mma.m16n8k64.kind::mxf4.e2m1:sfa | mma.sp.m16n8k32.f16:e | tcgen05.cp.32x128b.warpx4 |\n"
                   "with --into ldmatrix.x4: row = ..., col = ... too,\n"
-                  "expressions in lane, of wgmma also warp (0 to 3) and thread, in unsigned 64-bit words;\n"
+                  "expressions in lane, of wgmma also warp (0 to 3) and thread;\n"
                   "make_tiled_mma(ATOM{}, ..) or what print(tiled_mma) prints, with :a, :b or :c behind it; "
                   "with --into print(tiled_copy)")
       ->required();

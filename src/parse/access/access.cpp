@@ -96,21 +96,12 @@ class AccessParser {
     access_.name = text_;
     declare_variables();
     name_threads();
-    in_.back_to(from_);
-    while (std::optional<NamedExpression> part = ExpressionParser(in_, names_, named_).take_let())
-      named_.push_back(std::move(*part));
-    if (in_.done()) in_.fail_here("what each lane accesses is missing", forms);
-    std::size_t const pattern_at = in_.at();
-    where();
-    std::size_t const where_end = in_.at();
-    while (!in_.done()) {
-      if (take_word("for"))
-        range();
-      else if (take_word("if"))
-        condition();
-      else if (!take_positions(in_, access_))
-        in_.fail_here("expected 'for', 'if', 'at', 'step' or the end of the access");
-    }
+    // The ranges of the variables stand behind the expressions: these are read once more when their bounds are known.
+    Access const start = access_;
+    (void)lanes();
+    name_bounds();
+    access_ = start;
+    auto const [pattern_at, where_end] = lanes();
     if (!access_.positions.empty() && !access_.variables.empty())
       in_.fail("the 'for' gives the positions: leave 'at' and 'step' out", where_end, in_.at() - where_end);
     if (block_) take_part(pattern_at, where_end);
@@ -124,9 +115,28 @@ class AccessParser {
   }
 
  private:
+  /// The places of the lanes, and the clauses behind them; start and end of the places.
+  std::pair<std::size_t, std::size_t> lanes() {
+    in_.back_to(from_);
+    while (std::optional<NamedExpression> part = take_let()) named_.push_back(std::move(*part));
+    if (in_.done()) in_.fail_here("what each lane accesses is missing", forms);
+    std::size_t const pattern_at = in_.at();
+    where();
+    std::size_t const where_end = in_.at();
+    while (!in_.done()) {
+      if (take_word("for"))
+        range();
+      else if (take_word("if"))
+        condition();
+      else if (!take_positions(in_, access_))
+        in_.fail_here("expected 'for', 'if', 'at', 'step' or the end of the access");
+    }
+    return {pattern_at, where_end};
+  }
   static constexpr char const* forms =
       "row = ..., col = ... | coord = (..., ...) | tv LAYOUT tile SHAPE | address = ... | a pasted TiledCopy";
   static constexpr std::size_t most_variables = 16;
+  static constexpr std::int64_t most_warps = 1 << 20;  ///< more than a launch has
 
   std::string_view trimmed(std::size_t from, std::size_t to) const {
     while (from < to && is_space(text_[from])) ++from;
@@ -177,11 +187,26 @@ class AccessParser {
     for (char const* name : {"warp", "warp_id", "warpId"}) {
       auto const warp = std::find(names_.begin(), names_.end(), name);
       if (warp == names_.end()) continue;
-      number = {Expression::variable(static_cast<std::uint64_t>(warp - names_.begin())), {{}, 0, 1 << 20}};
+      number = {Expression::variable(static_cast<std::uint64_t>(warp - names_.begin())), {{}, 0, most_warps}};
       break;
     }
     threads_ = threads_of(block_, number);
     named_ = threads_.names;
+  }
+  /// The variables as named values of C, whose bounds are those of their ranges.
+  void name_bounds() {
+    std::size_t const ranges = names_.size() - access_.variables.size();  // from here on
+    named_.clear();
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      WideInteger least = 0, most = i == 0 ? warp_lanes - 1 : most_warps;
+      if (i >= ranges) {
+        Variable const& v = access_.variables[i - ranges];
+        least = v.first, most = v.last();
+      }
+      named_.push_back(typed_variable(names_[i], i, least, most));
+    }
+    named_.insert(named_.end(), threads_.names.begin(), threads_.names.end());
+    names_.clear();
   }
   /// Leaves out the threads that the block's last warp does not have.
   void take_part(std::size_t from, std::size_t end) {
@@ -196,7 +221,14 @@ class AccessParser {
       in_.fail("ldmatrix and stmatrix need whole warps, and the block's last one is not", from, end - from);
     access_.active = access_.active ? *threads_.active && *access_.active : *threads_.active;
   }
-  Expression expression() { return ExpressionParser(in_, names_, named_).parse(); }
+  std::optional<NamedExpression> take_let() {
+    return names_.empty() ? ExpressionParser(in_, {}, named_).take_c_let()
+                          : ExpressionParser(in_, names_, named_).before_types().take_let();
+  }
+  Expression expression() {
+    return names_.empty() ? ExpressionParser(in_, {}, named_).parse_c().value
+                          : ExpressionParser(in_, names_, named_).before_types().parse();
+  }
   Expression assigned(std::string_view name) {
     if (!take_word(name)) in_.fail_here("expected '" + std::string(name) + " = ...'");
     in_.expect("=", "after " + std::string(name));
@@ -364,7 +396,7 @@ class AccessParser {
   Scanner in_;
   std::size_t from_;
   std::optional<BlockShape> block_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  ///< of the variables, until their bounds are known
   std::vector<NamedExpression> named_;
   Threads threads_;
   Access access_;
@@ -382,6 +414,16 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text) {
 Expression parse_expression(std::string_view text, std::span<std::string const> variables) {
   Scanner in(text);
   Expression expression = ExpressionParser(in, variables).parse();
+  if (!in.done()) in.fail_here("unexpected text after the expression");
+  return expression;
+}
+
+Expression parse_expression(std::string_view text, std::span<Variable const> variables) {
+  Scanner in(text);
+  std::vector<NamedExpression> names;
+  for (Variable const& v : variables)
+    names.push_back(typed_variable(v.name, names.size(), v.first, v.last()));
+  Expression expression = ExpressionParser(in, {}, names).parse_c().value;
   if (!in.done()) in.fail_here("unexpected text after the expression");
   return expression;
 }

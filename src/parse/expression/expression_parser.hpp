@@ -1,6 +1,7 @@
 // C integer expressions: precedence climbing over C's binary operators. `let y = x >> 3;` before one names a part of it.
 //
-// parse() reads words without a sign; parse_c() the same text in C's types (c_arithmetic.hpp), with casts.
+// parse() reads words without a sign; parse_c() the same text in C's types (c_arithmetic.hpp), with casts. Where a variable's range
+// is known, its text is read by parse_c(): a difference may be negative, and C's `%`, `/`, `>>` and `<` of such a number depend on its type.
 #pragma once
 
 #include "parse/expression/c_arithmetic.hpp"
@@ -18,6 +19,14 @@ struct NamedExpression {
   CBounds bounds{};  ///< bounds of the value, for parse_c()
 };
 
+/// A variable of type int, or of 64 bits where its values from `least` to `most` do not fit, for parse_c().
+[[nodiscard]] inline NamedExpression typed_variable(std::string name, std::uint64_t number, WideInteger least,
+                                                    WideInteger most) {
+  return {std::move(name),
+          Expression::variable(number),
+          {{most < (WideInteger{1} << 31) ? 32U : 64U, true}, least, most}};
+}
+
 /// Precedence climbing over C's binary operators.
 class ExpressionParser {
  public:
@@ -26,22 +35,33 @@ class ExpressionParser {
                    std::span<NamedExpression const> named = {})
       : in_(in), variables_(variables), named_(named.begin(), named.end()) {}
 
+  /// For a text that parse_c() reads once more when the bounds of its variables are known: casts are passed.
+  ExpressionParser& before_types() {
+    types_follow_ = true;
+    return *this;
+  }
+
   /// `let y = x >> 3; x ^ (y & 7)`; in a block, which braces surround, also `return x ^ (y & 7);`
   [[nodiscard]] Expression parse(bool block = false) {
-    while (std::optional<NamedExpression> part = take_let()) named_.push_back(std::move(*part));
-    if (block && !is_known("return")) (void)in_.take_word("return");
-    conditional();
-    if (block) (void)in_.take(";");
+    (void)parts_and_value(block);
     return std::move(expression_);
   }
 
-  /// An expression in C's types. Its names are those of `named`, whose bounds are known. Precondition: there are no variables.
-  [[nodiscard]] CValue parse_c() {
+  /// The same in C's types. Its names are those of `named`, whose bounds are known. Precondition: there are no variables.
+  [[nodiscard]] CValue parse_c(bool block = false) {
     c_.emplace(expression_);
-    std::size_t const result = conditional();
+    std::size_t const result = parts_and_value(block);
     CBounds const bounds = c_->bounds(result);
     c_.reset();
     return {std::exchange(expression_, {}), bounds};
+  }
+
+  /// take_let() in C's types, as parse_c().
+  [[nodiscard]] std::optional<NamedExpression> take_c_let() {
+    c_.emplace(expression_);
+    std::optional<NamedExpression> part = take_let();
+    c_.reset();
+    return part;
   }
 
   /// `let y = x >> 3;`, if it comes next. It ends with a semicolon, `in` or the line.
@@ -56,7 +76,8 @@ class ExpressionParser {
     if (is_known(part.name)) in_.fail("there are two of this name", at, part.name.size());
     if (named_.size() >= most_parts) in_.fail("more than 100 names", from, 3);
     in_.expect("=", "after the name");
-    conditional();
+    std::size_t const result = conditional();
+    if (c_) part.bounds = c_->bounds(result), c_->clear();
     part.value = std::exchange(expression_, {});
     if (in_.take(";") || in_.at_new_line()) return part;
     if (in_.peek_name() == "in") {
@@ -95,6 +116,13 @@ class ExpressionParser {
   }};
 
  private:
+  std::size_t parts_and_value(bool block) {
+    while (std::optional<NamedExpression> part = take_let()) named_.push_back(std::move(*part));
+    if (block && !is_known("return")) (void)in_.take_word("return");
+    std::size_t const result = conditional();
+    if (block) (void)in_.take(";");
+    return result;
+  }
   std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) {
     if (!c_) return add({op, 0, a, b, c});
     return in_c([&] { return c_->apply(op, a, b, c); });
@@ -183,8 +211,8 @@ class ExpressionParser {
     return unary();
   }
   std::size_t primary() {
-    if (c_)
-      if (std::optional<IntegerType> const type = take_cast()) return cast(*type);
+    if (c_ || types_follow_)
+      if (std::optional<IntegerType> const type = take_cast()) return c_ ? cast(*type) : signed_operand();
     if (in_.take("(")) {
       std::size_t const inner = conditional();
       in_.expect(")", "to close the parenthesis");
@@ -308,6 +336,7 @@ class ExpressionParser {
   std::vector<NamedExpression> named_;
   Expression expression_;
   std::optional<CArithmetic> c_{};  ///< inside parse_c()
+  bool types_follow_ = false;       ///< see before_types()
   std::size_t start_ = 0;           ///< start of the outermost expression
   int depth_ = 0;
 };

@@ -167,6 +167,14 @@ void check_modes(Layout const& l, Tiler const& t, Composed (*compose)(Layout con
   if (auto const at = parts.difference(inside)) refuse(parts.another_function(*at, printed, mode));
 }
 
+/// CuTe rounds the number of tiles up: a note where tiles reach past the end of the layout.
+void note_overhang(Arguments const& in, Layout const& divided) {
+  Layout const l = in.inner(0);
+  if (divided.size() > l.size())
+    in.note(std::to_string(divided.size() - l.size()) + " of the " + std::to_string(divided.size()) +
+            " coordinates lie outside " + to_string(l) + ", which the tiles do not divide");
+}
+
 /// A divide by one tile can be given as the function it stands for, where CuTe's is another.
 Value divide(Arguments const& in, Layout (*f)(Layout const&, Tiler const&)) {
   Tiler const t = in.tiler(1);
@@ -177,6 +185,7 @@ Value divide(Arguments const& in, Layout (*f)(Layout const&, Tiler const&)) {
   if (one_tile && !l.stride.has_basis())
     if (Composed const parts = composed_divide(l, t); auto const at = parts.difference(true)) {
       Layout const arranged = f(Layout{size(l.shape), 1}, t);
+      note_overhang(in, arranged);
       Mapping right = composition(mapping(l), Displacement{}, mapping(arranged));
       right.on_elements.insert(right.on_elements.begin(), map.on_elements.begin(), map.on_elements.end() - 1);
       right.on_bytes = map.on_bytes;
@@ -187,6 +196,7 @@ Value divide(Arguments const& in, Layout (*f)(Layout const&, Tiler const&)) {
     }
   Layout const theirs = f(l, t);
   check_modes(l, t, composed_divide, true, printed(in, theirs));
+  note_overhang(in, theirs);
   return inside(in, [&](Layout const&) { return theirs; });
 }
 Value product(Arguments const& in, Layout (*f)(Layout const&, Tiler const&)) {
@@ -384,6 +394,7 @@ Layout diced(Tiler const& projection, Layout const& threads) {
 Mapping divided(Arguments const& in, Tiler const& tile) {
   Layout const theirs = zipped_divide(in.inner(0), tile);
   check_modes(in.inner(0), tile, composed_divide, true, printed(in, theirs));
+  note_overhang(in, theirs);
   return with_layout(in.map(0), theirs);
 }
 /// Further modes of a coordinate are free.

@@ -127,12 +127,12 @@ std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& 
   return element.bits;
 }
 
-IntTuple parse_extents(Scanner& in) {
+IntTuple parse_extents(Scanner& in, std::string const& hint) {
   std::size_t const from = in.at();
   IntTuple shape = LayoutParser(in).shape();
   for (IntTuple& m : shape.modes) {
     if (m.is_tuple || m.value < 1 || m.value > 1 << 20)
-      in.fail("extents are integers from 1 to 2^20", from, in.at() - from);
+      in.fail("extents are integers from 1 to 2^20", from, in.at() - from, hint);
     m.is_static = true;
   }
   return shape;

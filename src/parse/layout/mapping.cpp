@@ -117,6 +117,31 @@ std::vector<std::string> take_variables(Scanner& in) {
   return variables;
 }
 
+/// The shape behind a function of coordinates.
+std::vector<std::int64_t> extents_of(Scanner& in, std::vector<std::string> const& variables) {
+  std::size_t const at = in.at();
+  IntTuple const shape = parse_extents(
+      in, variables.size() == 1 ? "without a shape, fn(x) is compared on all 64-bit numbers" : "");
+  if (shape.rank() != variables.size())
+    in.fail("the function has " + std::to_string(variables.size()) + " variables, the shape " +
+                std::to_string(shape.rank()) + " extents",
+            at, in.at() - at);
+  std::int64_t size = 1;
+  for (std::int64_t const extent : shape.leaves())
+    if ((size *= extent) > std::int64_t{1} << 40)
+      in.fail("the shape has more than 2^40 elements", at, in.at() - at);
+  return shape.leaves();
+}
+
+/// The variables in C's types, whose bounds the extents are.
+std::vector<NamedExpression> coordinates(std::vector<std::string> const& variables,
+                                         std::vector<std::int64_t> const& extents) {
+  std::vector<NamedExpression> out;
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    out.push_back(typed_variable(variables[i], i, 0, extents[i] - 1));
+  return out;
+}
+
 }  // namespace
 
 void flag(Scanner& in, Chain& chain, unsigned bits, std::size_t from) {
@@ -225,27 +250,28 @@ Mapping MappingParser::function() {
     in_.back_to(after_variables);
     in_.expect("=", "before the expression");
   }
-  Expression expression = ExpressionParser(in_, variables).parse(block);
+  std::size_t const expression_at = in_.at();
+  Expression expression = ExpressionParser(in_, variables).before_types().parse(block);
   if (block) in_.expect("}", "after the expression");
   if (variables.size() > 1 || in_.looking_at("(")) {
     if (!in_.looking_at("("))
       in_.fail_here(
           "a function of coordinates needs the shape behind it",
           "fn(row, col) = row*64 + (col ^ ((row & 7) << 3)) (64,64); one of the offset is fn(x) = ...");
-    std::size_t const at = in_.at();
-    IntTuple const shape = parse_extents(in_);
-    if (shape.rank() != variables.size())
-      in_.fail("the function has " + std::to_string(variables.size()) + " variables, the shape " +
-                   std::to_string(shape.rank()) + " extents",
-               at, in_.at() - at);
-    std::int64_t size = 1;
-    for (std::int64_t const extent : shape.leaves())
-      if ((size *= extent) > std::int64_t{1} << 40)
-        in_.fail("the shape has more than 2^40 elements", at, in_.at() - at);
-    return coordinate_function(expression, shape.leaves(), std::string(in_.trimmed(from, in_.at())));
+    std::vector<std::int64_t> const extents = extents_of(in_, variables);
+    std::size_t const end = in_.at();
+    in_.back_to(expression_at);
+    expression = ExpressionParser(in_, {}, coordinates(variables, extents)).parse_c(block).value;
+    in_.back_to(end);
+    return coordinate_function(expression, extents, std::string(in_.trimmed(from, end)));
   }
+  // x is an address or an offset of any size, without a sign.
+  std::size_t const end = in_.at();
+  in_.back_to(expression_at);
+  expression = ExpressionParser(in_, variables).parse(block);
+  in_.back_to(end);
   Mapping map;
-  map.text = std::string(in_.trimmed(from, in_.at()));
+  map.text = std::string(in_.trimmed(from, end));
   if (in_.looking_at_joint()) return function_on_layout(std::move(expression), map.text);
   (options_.element_bits ? map.on_elements : map.on_bytes).push_back(std::move(expression));
   return map;

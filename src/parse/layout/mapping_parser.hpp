@@ -89,7 +89,7 @@ struct Call {
 [[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options,
                                                            std::string& type);
 /// The extents behind an atom or a descriptor, all static: numbers that kernels know when they are compiled.
-[[nodiscard]] IntTuple parse_extents(Scanner& in);
+[[nodiscard]] IntTuple parse_extents(Scanner& in, std::string const& hint = {});
 /// Probable meaning of a swizzle that is written in the wrong unit, bytes or elements; nothing if none seems so.
 [[nodiscard]] std::optional<std::string> note_of_unit(Mapping const& map);
 /// Output of std::cout for a wgmma atom, which loses the flag; nothing if the map is not one.

@@ -288,7 +288,11 @@ class Reader {
       names.emplace_back(key.str());
       out.variables.push_back(Variable::range(names.back(), ends.first, ends.second));
     }
-    out.expression = file_.within(node, [&] { return parse_expression(out.text, names); });
+    bool const ranges = std::none_of(out.variables.begin(), out.variables.end(),
+                                     [](Variable const& v) { return v.unlimited(); });
+    out.expression = file_.within(node, [&] {
+      return ranges ? parse_expression(out.text, out.variables) : parse_expression(out.text, names);
+    });
     return out;
   }
 

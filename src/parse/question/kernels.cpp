@@ -13,6 +13,7 @@
 namespace swizproof {
 
 std::string demangled(std::string const& name) {
+  if (!name.starts_with("_Z")) return name;  // a kernel `f` of extern "C" is no `float`
   int status = 0;
   std::unique_ptr<char, decltype(&std::free)> const text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);

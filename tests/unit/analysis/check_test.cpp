@@ -269,9 +269,10 @@ TEST(Check, ALimitIsUnknown) {
   CheckOptions options;
   options.limits.seconds = 1e6;
   options.limits.steps = 1;
-  AccessVerdict const v = check_text(
-      "(1024,4096):(4096,1)",
-      "ld.shared.b32: row = (lane*i*j) % 1021, col = 0 for i in 0..65535 for j in 0..65535", 32, options);
+  AccessVerdict const v =
+      check_text("(1024,4096):(4096,1)",
+                 "ld.shared.b32: row = (1ull*lane*i*j) % 1021, col = 0 for i in 0..65535 for j in 0..65535",
+                 32, options);
   EXPECT_TRUE(std::holds_alternative<Unknown>(v.outcome()));
 }
 

@@ -23,7 +23,7 @@ LanguagePart part(std::string_view name) {
 }
 
 TEST(Language, EveryFormIsRead) {
-  std::vector<std::string> const variables{"x", "y"};
+  std::vector<Variable> const ranges{Variable::range("x", 0, 31), Variable::range("y", 0, 7)};
   for (LanguagePart const& one : language())
     for (LanguageForm const& form : one.forms) {
       SCOPED_TRACE(one.name + ": " + form.text);
@@ -56,7 +56,7 @@ TEST(Language, EveryFormIsRead) {
           ASSERT_EQ(one.name, "expression");
           for (std::size_t at = 0; at < form.text.size();) {  // `x * y, x / 8`: each by itself
             std::size_t const end = std::min(form.text.find(", ", at), form.text.size());
-            (void)parse_expression(form.text.substr(at, end - at), variables);
+            (void)parse_expression(form.text.substr(at, end - at), ranges);
             at = end + 2;
           }
         }

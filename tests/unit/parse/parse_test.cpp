@@ -474,6 +474,27 @@ TEST(Parse, CommentsAndTrailingCommasAreThoseOfTheirLanguages) {
   EXPECT_EQ(parse_mapping("cute.make_layout((8,))").domain()->rank(), 1U);
 }
 
+TEST(Parse, ExpressionsHaveCsTypes) {
+  auto const value = [](std::string const& text, std::uint64_t x) {
+    Variable const variables[] = {Variable::range("x", 0, 15)};
+    Expression const e = parse_expression(text, variables);
+    return static_cast<std::int64_t>(e(std::span<std::uint64_t const>(&x, 1), x));
+  };
+  EXPECT_EQ(value("(x - 8) % 7", 1), 0);
+  EXPECT_EQ(value("(x - 8) % 7", 2), -6);
+  EXPECT_EQ(value("(x - 8) / 4", 1), -1);
+  EXPECT_EQ(value("(x - 8) >> 2", 1), -2);
+  EXPECT_EQ(value("x - 8 < 0", 7), 1);
+  EXPECT_EQ(value("(unsigned)(x - 8) % 7", 1), 4294967289 % 7);
+  EXPECT_THROW((void)value("x << 30", 1), InputError) << "an int overflows";
+  Mapping const map = parse_mapping("fn(r,c) = r*8 + (c - r) % 8 (8,8)");
+  EXPECT_EQ(static_cast<std::int64_t>(offset(map, std::uint64_t{1}).elements), 7) << "row 1, column 0: 8 - 1";
+  Access const access = parse_access("ld.shared.b32: row = lane, col = (i - lane) % 32 + 31 for i in 0..31");
+  std::array<std::uint64_t, 2> const lane_1_of_0{1, 0};
+  auto const& column = std::get<Coordinate>(access.where).modes[1];
+  EXPECT_EQ(column(std::span<std::uint64_t const>(lane_1_of_0), std::uint64_t{}), 30U);
+}
+
 TEST(Parse, SaysWhereCuTeMakesSomethingElseOfRunTimeIntegers) {
   auto const notes = [](std::string const& text) { return parse_mapping(text).notes; };
   EXPECT_TRUE(notes("composition((_2,_3):(_1,_2), (_2,_3):(_3,_1))").empty());
@@ -492,8 +513,10 @@ TEST(Parse, SaysWhereCuTeMakesSomethingElseOfRunTimeIntegers) {
       << inverse[0];
   // 16 elements each; index 2 is at 12 and at 16.
   auto const values = notes("logical_divide((3,1):(4,12), 8:2)");
-  ASSERT_EQ(values.size(), 1U);
-  EXPECT_NE(values[0].find("not (_8,_2):(_8,_4): another function"), std::string::npos) << values[0];
+  ASSERT_EQ(values.size(), 2U);
+  EXPECT_EQ(values[0],
+            "13 of the 16 coordinates lie outside (_3,_1):(_4,_12), which the tiles do not divide");
+  EXPECT_NE(values[1].find("not (_8,_2):(_8,_4): another function"), std::string::npos) << values[1];
   EXPECT_TRUE(notes("logical_divide((8,64):(64,1), (4,8))").empty()) << "the same, but for the marks";
 }
 
