@@ -90,7 +90,23 @@ class Comparison {
       out_.outcome = std::move(answer.outcome);
       out_.engines = std::move(answer.engines);
     }
+    if (found) found->coordinate = coordinate_of(found->input);
     out_.difference = found;
+  }
+  /// The coordinate of an index in the shape that both have; empty where they share none.
+  [[nodiscard]] std::vector<std::uint64_t> coordinate_of(std::uint64_t index) const {
+    Layout const *const left = left_.domain(), *const right = right_.domain();
+    if (left == nullptr || right == nullptr || left->rank() < 2 || left->rank() != right->rank() ||
+        index >= static_cast<std::uint64_t>(left->size()))
+      return {};
+    std::vector<std::uint64_t> coordinate;
+    for (std::size_t mode = 0; mode < left->rank(); ++mode) {
+      auto const extent = static_cast<std::uint64_t>(left->shape.mode(mode).product());
+      if (right->shape.mode(mode).product() != left->shape.mode(mode).product()) return {};
+      coordinate.push_back(index % extent);
+      index /= extent;
+    }
+    return coordinate;
   }
 
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const {
@@ -209,6 +225,13 @@ class Comparison {
 };
 
 }  // namespace
+
+std::string place_of(Difference const& difference) {
+  if (difference.coordinate.empty()) return std::to_string(difference.input);
+  std::string text;
+  for (std::uint64_t const c : difference.coordinate) text += (text.empty() ? "(" : ",") + std::to_string(c);
+  return text + ")";
+}
 
 Equality compare(Map const& left, Map const& right, std::optional<std::uint64_t> align,
                  Limits const& limits) {

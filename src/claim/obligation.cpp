@@ -123,7 +123,7 @@ struct Decide {
     if (!found.assumed_bases.empty()) report.domain += "; assumed: " + found.assumed_bases;
     for (std::string const& one : found.assumed_of_global) report.domain += "; assumed: " + one;
     std::vector<Outcome> outcomes{Proved{}};
-    unsigned proved = 0, refuted = 0, data = 0, unknown = 0;
+    unsigned proved = 0, refuted = 0, data = 0, unknown = 0, idle = 0;
     auto const count = [&](KernelVerdict v) {
       (v == KernelVerdict::proved    ? proved
        : v == KernelVerdict::refuted ? refuted
@@ -135,6 +135,7 @@ struct Decide {
       for (KernelAccess const& a : *list) all.push_back(&a);
     for (KernelAccess const* const one : all) {
       KernelAccess const& a = *one;
+      idle += a.executed ? 0 : 1;
       bool const accepted = a.verdict == KernelVerdict::data && hold.data_allowed;
       count(a.verdict);
       std::string const at = language + " line " + std::to_string(a.ptx_line) + ", " + a.op;
@@ -170,7 +171,9 @@ struct Decide {
       if (count == 0) return;
       report.detail += (report.detail.empty() ? "" : ", ") + std::to_string(count) + what;
     };
-    part(proved, " proved"), part(refuted, " refuted"), part(unknown, " unknown");
+    part(proved, " proved");
+    if (idle != 0) report.detail += " (" + std::to_string(idle) + " dead code)";
+    part(refuted, " refuted"), part(unknown, " unknown");
     part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
     if (all.empty() && found.operands.empty()) report.detail = "no access to shared memory";
   }
@@ -214,16 +217,16 @@ struct Decide {
   void operator()(FunctionsEqual const& two) const {
     Equality const found = compare(two.left, two.right, two.align, limits);
     report.found = found.outcome;
-    if (auto* const refuted = std::get_if<Refuted>(&report.found);
-        refuted != nullptr && !refuted->values.empty())
+    if (auto* const refuted = std::get_if<Refuted>(&report.found); refuted != nullptr && found.difference) {
       refuted->question = two.left.text + " = " + two.right.text;
+      if (refuted->values.empty()) refuted->values = {{"index", found.difference->input}};
+    }
     report.engines = found.engines;
     report.domain = found.domain;
     report.detail = std::holds_alternative<Proved>(found.outcome) ? "the same function" : "two functions";
     if (found.difference)
-      report.detail += ": at " + std::to_string(found.difference->input) + " " +
-                       std::to_string(found.difference->left) + " and " +
-                       std::to_string(found.difference->right) + " " + found.unit;
+      report.detail += ": at " + place_of(*found.difference) + " " + std::to_string(found.difference->left) +
+                       " and " + std::to_string(found.difference->right) + " " + found.unit;
   }
   void operator()(IsBijective const& one) const {
     Fact const fact = is_bijective(one.map, limits);

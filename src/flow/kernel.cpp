@@ -340,10 +340,11 @@ std::string FlowKernel::param_at(std::uint64_t address) const {
 FlowLine FlowKernel::line(std::uint32_t instruction) const {
   if (instruction >= function.body.size()) return {};
   ptx::Instruction const& i = function.body[instruction];
-  FlowLine out{i.line, std::string(i.opcode.text), {}};
-  if (i.location < 0) return out;
-  ptx::Location const* at = &module.locations[static_cast<std::size_t>(i.location)];
-  out.source = {at->file < module.files.size() ? module.files[at->file] : "", at->line};
+  FlowLine out{i.line, std::string(i.opcode.text)};
+  std::vector<SourceLine> const lines = ptx::source_lines(module, i.location);
+  if (lines.empty()) return out;
+  out.source = lines.front();
+  out.inlined_at.assign(lines.begin() + 1, lines.end());
   return out;
 }
 

@@ -125,6 +125,15 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   return report;
 }
 
+/// A proof that no race exists assumes that each access stays in its array: nothing is proved where one does not.
+void withdraw_if_out_of_bounds(KernelRaces& races, std::vector<KernelAccess> const& accesses) {
+  auto const leaves = std::find_if(accesses.begin(), accesses.end(),
+                                   [](KernelAccess const& a) { return a.in_bounds == false; });
+  if (races.verdict != RaceVerdict::proved || leaves == accesses.end()) return;
+  races = KernelRaces{.reason = "an access leaves its array, and may meet those to another one"};
+  races.lines = {leaves->ptx_line};
+}
+
 /// Instructions on tensor maps in shared memory: tensormap.replace, and the copy out of it.
 std::vector<KernelAccess> tensor_maps_of(ptx::Module const& module, ptx::Function const& function) {
   std::vector<KernelAccess> out;
@@ -164,7 +173,10 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
   KernelReport report = kernel_detail::decide_program(
       {module, f, std::move(program), needs_block(module, f, options)}, options);
   report.tensor_maps = kernel_detail::tensor_maps_of(module, f);
-  if (options.races) report.races = kernel_detail::decide_races(module, function, options);
+  if (options.races) {
+    report.races = kernel_detail::decide_races(module, function, options);
+    kernel_detail::withdraw_if_out_of_bounds(*report.races, report.accesses);
+  }
   return report;
 }
 

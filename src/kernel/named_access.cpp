@@ -32,10 +32,6 @@ using program::MemoryAccess;
 
 namespace {
 
-SourceLine line_of(ptx::Module const& module, ptx::Location const& at) {
-  return {at.file < module.files.size() ? module.files[at.file] : "", at.line};
-}
-
 unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
   for (LineAllowance const& a : options.allow)
     if (is_at(access, a.line, options.file)) return a.at_most;
@@ -85,14 +81,10 @@ KernelAccess described(ptx::Module const& module, MemoryAccess const& m, bool sa
   out.pc = m.pc;
   out.sass = sass;
   out.calls = m.calls;
-  if (m.location < 0) return out;
-  auto const location = [&](std::int32_t index) -> ptx::Location const& {
-    return module.locations[static_cast<std::size_t>(index)];
-  };
-  SourceLine const here = line_of(module, location(m.location));
-  out.file = here.file, out.line = here.line;
-  for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
-    out.inlined_at.push_back(line_of(module, location(i)));
+  std::vector<SourceLine> const lines = ptx::source_lines(module, m.location);
+  if (lines.empty()) return out;
+  out.file = lines.front().file, out.line = lines.front().line;
+  out.inlined_at.assign(lines.begin() + 1, lines.end());
   return out;
 }
 

@@ -279,7 +279,8 @@ class RaceSearch {
     for (unsigned k = 0; k < 2; ++k) {
       RaceAccess& a = k == 0 ? race.first : race.second;
       KernelAccess const named = described(module_, program_.accesses[f.access[k]], false);
-      a.op = named.op, a.ptx_line = named.ptx_line, a.source = {named.file, named.line};
+      a.op = named.op, a.ptx_line = named.ptx_line, a.source = {named.file, named.line},
+      a.inlined_at = named.inlined_at;
       a.write = f.write[k];
       std::uint32_t const t = f.thread[k];
       a.thread = {t % launch.block[0], t / launch.block[0] % launch.block[1],

@@ -453,4 +453,14 @@ Module read_module(std::string text, std::string const& name,
   return Reader(shared, name, wanted).read();
 }
 
+std::vector<SourceLine> source_lines(Module const& module, std::int32_t location) {
+  std::vector<SourceLine> lines;
+  while (location >= 0) {
+    Location const& at = module.locations[static_cast<std::size_t>(location)];
+    lines.push_back({at.file < module.files.size() ? module.files[at.file] : "", at.line});
+    location = at.inlined_at;
+  }
+  return lines;
+}
+
 }  // namespace swizproof::ptx

@@ -1,5 +1,7 @@
 #include "report/flow.hpp"
 
+#include "report/kernel.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,11 +15,13 @@ using Json = nlohmann::ordered_json;
 
 Json flow_lines(std::vector<FlowLine> const& lines) {
   Json out = Json::array();
-  for (FlowLine const& l : lines)
+  for (FlowLine const& l : lines) {
     out.push_back({{"ptx_line", l.ptx_line},
                    {"op", l.op},
                    {"file", l.source.file.empty() ? Json() : Json(l.source.file)},
                    {"line", l.source.file.empty() ? Json() : Json(l.source.line)}});
+    if (!l.inlined_at.empty()) out.back()["inlined_at"] = to_json(l.inlined_at);
+  }
   return out;
 }
 
@@ -50,10 +54,7 @@ std::string ordinal(std::uint32_t n) {
 }
 
 std::string line_text(FlowLine const& l, int indent, std::string const& more = "") {
-  std::string const source =
-      l.source.file.empty()
-          ? ""
-          : fmt::format("  {}:{}", l.source.file.substr(l.source.file.rfind('/') + 1), l.source.line);
+  std::string const source = l.source.file.empty() ? "" : "  " + source_of(l.source, l.inlined_at);
   std::string const execution = l.execution == 0 ? "" : fmt::format("  {} execution", ordinal(l.execution));
   return fmt::format("{:{}}PTX line {:<6} {}{}{}{}\n", "", indent, l.ptx_line, l.op, source, execution, more);
 }

@@ -57,12 +57,21 @@ std::string source_at(std::string const& file, std::uint32_t line, std::uint32_t
 }  // namespace
 
 std::string source_of(KernelAccess const& a) {
-  std::string const own = source_at(a.file, a.line, a.ptx_line, a.sass);
-  if (a.file.empty() || a.inlined_at.empty()) return own;
-  SourceLine const& outer = a.inlined_at.back();
+  return a.file.empty() ? source_at(a.file, a.line, a.ptx_line, a.sass)
+                        : source_of({a.file, a.line}, a.inlined_at);
+}
+std::string source_of(SourceLine const& own, std::span<SourceLine const> inlined_at) {
+  std::string const text = source_at(own.file, own.line, 0, false);
+  if (inlined_at.empty()) return text;
+  SourceLine const& outer = inlined_at.back();
   return fmt::format(
-      "{} from {}", own,
-      outer.file == a.file ? std::to_string(outer.line) : source_at(outer.file, outer.line, 0, a.sass));
+      "{} from {}", text,
+      outer.file == own.file ? std::to_string(outer.line) : source_at(outer.file, outer.line, 0, false));
+}
+Json to_json(std::span<SourceLine const> lines) {
+  Json out = Json::array();
+  for (SourceLine const& at : lines) out.push_back({{"file", text_or_null(at.file)}, {"line", at.line}});
+  return out;
 }
 SourceLine line_in_checkout(KernelAccess const& a) {
   bool const elsewhere = path_in_checkout(a.file).starts_with('/');
@@ -85,8 +94,7 @@ Json named_json(KernelAccess const& a) {
            {a.sass ? "sass_line" : "ptx_line", a.ptx_line},
            {"op", a.op}};
   if (a.sass) out["pc"] = a.pc;
-  for (SourceLine const& at : a.inlined_at)
-    out["inlined_at"].push_back({{"file", text_or_null(at.file)}, {"line", at.line}});
+  if (!a.inlined_at.empty()) out["inlined_at"] = to_json(a.inlined_at);
   if (!a.calls.empty()) out["calls"] = a.calls;
   out["verdict"] = name(a.verdict);
   return out;

@@ -21,6 +21,12 @@ namespace swizproof {
 /// -lineinfo that of the PTX, as `PTX 77`.
 [[nodiscard]] std::string source_of(KernelAccess const& access);
 
+/// The same of a line and those that it was inlined for, the kernel's own last. Precondition: the line has a file.
+[[nodiscard]] std::string source_of(SourceLine const& own, std::span<SourceLine const> inlined_at);
+
+/// Those as JSON: `[{"file": "gemm.cu", "line": 31}]`.
+[[nodiscard]] nlohmann::ordered_json to_json(std::span<SourceLine const> lines);
+
 /// The same of an operand.
 [[nodiscard]] std::string source_of(KernelOperand const& operand);
 

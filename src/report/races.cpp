@@ -1,5 +1,7 @@
 #include "report/races.hpp"
 
+#include "report/kernel.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,17 +14,18 @@ namespace {
 using RaceJson = nlohmann::ordered_json;
 
 RaceJson access_json(RaceAccess const& a) {
-  return {{"op", a.op},
-          {"ptx_line", a.ptx_line},
-          {"file", a.source.file.empty() ? RaceJson() : RaceJson(a.source.file)},
-          {"line", a.source.file.empty() ? RaceJson() : RaceJson(a.source.line)},
-          {"thread", a.thread},
-          {"write", a.write}};
+  RaceJson out{{"op", a.op},
+               {"ptx_line", a.ptx_line},
+               {"file", a.source.file.empty() ? RaceJson() : RaceJson(a.source.file)},
+               {"line", a.source.file.empty() ? RaceJson() : RaceJson(a.source.line)},
+               {"thread", a.thread},
+               {"write", a.write}};
+  if (!a.inlined_at.empty()) out["inlined_at"] = to_json(a.inlined_at);
+  return out;
 }
 
 std::string at(RaceAccess const& a) {
-  std::string const name = a.source.file.substr(a.source.file.rfind('/') + 1);
-  return name.empty() ? fmt::format("PTX {}", a.ptx_line) : fmt::format("{}:{}", name, a.source.line);
+  return a.source.file.empty() ? fmt::format("PTX {}", a.ptx_line) : source_of(a.source, a.inlined_at);
 }
 
 std::string thread_of(RaceAccess const& a) { return fmt::format("thread ({})", fmt::join(a.thread, ",")); }

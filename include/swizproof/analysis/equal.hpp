@@ -16,7 +16,12 @@ struct Difference {
   std::int64_t left = 0;
   std::int64_t right = 0;
   unsigned bit = 0;  ///< bit of the element at `input`, if a swizzle of bytes splits elements
+  std::vector<std::uint64_t>
+      coordinate{};  ///< of `input`, in the shape that both have; empty: they share none of several modes
 };
+
+/// `(1,0)`; the input as a number where there is no coordinate.
+[[nodiscard]] std::string place_of(Difference const& difference);
 
 /// The result of comparing two LAYOUTs.
 struct Equality {

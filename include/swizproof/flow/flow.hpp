@@ -97,8 +97,9 @@ struct FlowLaunch {
 struct FlowLine {
   std::uint32_t ptx_line = 0;
   std::string op{};
-  SourceLine source{};          ///< line of the source, if the PTX has lines
-  std::uint32_t execution = 0;  ///< execution by its warp that has a fault, from 1; 0: not counted
+  SourceLine source{};                   ///< line of the source, if the PTX has lines
+  std::vector<SourceLine> inlined_at{};  ///< lines that the compiler inlined it for, the kernel's own last
+  std::uint32_t execution = 0;           ///< execution by its warp that has a fault, from 1; 0: not counted
 };
 
 /// An edit of one instruction with which a refuted launch is proved.

@@ -38,6 +38,7 @@ struct RaceAccess {
   std::string op{};
   std::uint32_t ptx_line = 0;
   SourceLine source{};
+  std::vector<SourceLine> inlined_at{};  ///< lines that the compiler inlined it for, the kernel's own last
   bool write = false;
   std::array<std::uint32_t, 3> thread{};  ///< threadIdx
 };

@@ -8,6 +8,7 @@
 
 #include <swizproof/core/error.hpp>
 #include <swizproof/program/opcode.hpp>
+#include <swizproof/program/source_line.hpp>
 #include <swizproof/program/variable.hpp>
 
 #include <array>
@@ -97,6 +98,9 @@ struct Module {
   std::vector<Location> locations{};
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
 };
+
+/// The line of a location, and the lines that the compiler inlined it for, the kernel's own last; none of location -1.
+[[nodiscard]] std::vector<SourceLine> source_lines(Module const& module, std::int32_t location);
 
 /// Reads PTX. `name` is the file's in messages. Of an entry that is not `wanted`, if that is given, the body is skipped to its brace: it
 /// has no instructions, and what is wrong in it is not found. Throws InputError with the line. Checked by tests/unit/ptx/reader_test.cpp.

@@ -63,11 +63,40 @@ struct EqualResult {
   Equality found;
 };
 
+/// True if the second map has, at each index, so many times the address of the first.
+bool is_multiple(Mapping const& a, Mapping const& b, std::uint64_t times) {
+  constexpr std::uint64_t most = 1 << 16;
+  if (a.domain() == nullptr || b.domain() == nullptr || a.domain()->size() != b.domain()->size())
+    return false;
+  auto const size = static_cast<std::uint64_t>(a.domain()->size());
+  Address<std::uint64_t> const origin{0};
+  for (std::uint64_t i = 0; i < size && size <= most; ++i)
+    if (bit_address(b, origin, i) != times * bit_address(a, origin, i)) return false;
+  return size <= most;
+}
+
+/// A note on a function whose formula, `text`, gives bytes, where elements are counted.
+void note_bytes(Mapping const& other, Mapping& function, std::string_view text) {
+  if (!text.starts_with("fn(") || (!function.element_bits && !other.element_bits)) return;
+  unsigned const bits = function.element_bits.value_or(other.element_bits.value_or(0));
+  Mapping a = other, b = function;
+  a.element_bits = b.element_bits = bits;
+  if (unsigned const bytes = bits / 8; bytes > 1 && is_multiple(a, b, bytes))
+    function.notes.push_back(
+        fmt::format("its values are {0} times the other's: the result of fn counts elements, here of {0} "
+                    "bytes; is this formula in bytes?",
+                    bytes));
+}
+
 EqualResult compute_equality(Common const& common, EqualArguments const& options) {
   LayoutArgument right = options.right;
   right.element = options.left.element;
   EqualResult result{options.left.parse(), right.parse(), {}};
   result.found = compare(result.left, result.right, options.align, common.limits());
+  if (result.found.difference) {
+    note_bytes(result.left, result.right, right.text);
+    note_bytes(result.right, result.left, options.left.text);
+  }
   return result;
 }
 
@@ -77,33 +106,14 @@ Json to_json(EqualResult const& result) {
            {"domain", found.domain},         {"unit", found.unit},       {"engines", list_of(found.engines)}};
   out["counterexample"] = nullptr;
   if (found.difference)
-    out["counterexample"] = {{"input", found.difference->input},
-                             {"left", found.difference->left},
-                             {"right", found.difference->right},
-                             {"base", found.difference->base},
-                             {"bit", found.difference->bit}};
+    out["counterexample"] = {{"input", found.difference->input}, {"coordinate", found.difference->coordinate},
+                             {"left", found.difference->left},   {"right", found.difference->right},
+                             {"base", found.difference->base},   {"bit", found.difference->bit}};
   else if (auto const* refuted = std::get_if<Refuted>(&found.outcome))
     out["reason"] = refuted->question;
   if (auto const* unknown = std::get_if<Unknown>(&found.outcome)) out["reason"] = unknown->reason;
   add_notes(out, {&result.left, &result.right});
   return out;
-}
-
-/// `(1,0)`: the coordinate of an index in the shape that both have; else the index.
-std::string place_of(EqualResult const& result, std::uint64_t index) {
-  Layout const *const left = result.left.domain(), *const right = result.right.domain();
-  bool shared = left != nullptr && right != nullptr && left->rank() > 1 && left->rank() == right->rank();
-  for (std::size_t mode = 0; shared && mode < left->rank(); ++mode)
-    shared = left->shape.mode(mode).product() == right->shape.mode(mode).product();
-  if (!shared || index >= static_cast<std::uint64_t>(left->size())) return std::to_string(index);
-  std::vector<std::uint64_t> coordinate;
-  std::uint64_t rest = index;
-  for (std::size_t mode = 0; mode < left->rank(); ++mode) {
-    auto const extent = static_cast<std::uint64_t>(left->shape.mode(mode).product());
-    coordinate.push_back(rest % extent);
-    rest /= extent;
-  }
-  return fmt::format("({})", fmt::join(coordinate, ","));
 }
 
 void print_text(EqualResult const& result, Style const& style) {
@@ -122,8 +132,7 @@ void print_text(EqualResult const& result, Style const& style) {
     Difference const& d = *found.difference;
     std::string const base = d.base == 0 ? "" : fmt::format(" from base {:#x}", d.base);
     std::string const part = d.bit == 0 ? "" : fmt::format(", bit {} of the element", d.bit);
-    fmt::print("           at {}{}{}: {} and {} {}\n", place_of(result, d.input), part, base, d.left, d.right,
-               found.unit);
+    fmt::print("           at {}{}{}: {} and {} {}\n", place_of(d), part, base, d.left, d.right, found.unit);
   } else if (refuted != nullptr) {
     fmt::print("           {}\n", refuted->question);
   }
