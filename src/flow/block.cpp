@@ -24,6 +24,8 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_store:
     case Handler::bulk_reduce:
       return d.has("bulk") && !d.has("tensor") ? 3 : 2;
+    case Handler::extreme:
+      return d.name == "abs" ? 2 : 3;
     case Handler::convert:
       return d.parts.back() == "f32" && d.parts.size() > 2 && d.parts[d.parts.size() - 2].ends_with("x2") ? 3
                                                                                                           : 2;
@@ -389,6 +391,8 @@ bool BlockRun::dispatch(Now const& now) {
       return compare(now), true;
     case Handler::convert:
       return convert(now), true;
+    case Handler::extreme:
+      return extreme(now), true;
     default:
       return dispatch_async(now);
   }

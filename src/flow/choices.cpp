@@ -26,7 +26,8 @@ bool same(Word const& a, Word const& b) {
 bool FlowKernel::computes(std::uint32_t instruction) const {
   Decoded const& d = decoded[instruction];
   bool const in_lane = d.handler == Handler::steps || d.handler == Handler::real ||
-                       d.handler == Handler::compare || d.handler == Handler::convert;
+                       d.handler == Handler::compare || d.handler == Handler::convert ||
+                       d.handler == Handler::extreme;
   return d.handler == Handler::nothing || (in_lane && !d.has("sync") && !d.has("cc"));
 }
 

@@ -86,6 +86,9 @@ void check_loading(Now const& now);
 // tcgen05_mma.cpp
 void tensor_mma(Now const& now);
 
+// extremes.cpp
+void extreme(Now const& now);
+
 // warp_values.cpp
 void real(Now const& now);
 void compare(Now const& now);

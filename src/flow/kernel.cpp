@@ -23,11 +23,11 @@ bool one_of(std::string_view word, std::string_view const (&words)[N]) {
 
 /// Opcodes whose steps compute the result on integers and bytes.
 constexpr std::string_view stepped[] = {
-    "mov",   "and",   "or",       "xor",  "not",  "shl",   "shr",   "shf",         "lop3",  "bfe",
-    "bfi",   "prmt",  "popc",     "clz",  "brev", "bfind", "setp",  "selp",        "cvta",  "div",
-    "rem",   "min",   "max",      "abs",  "slct", "fns",   "bmsk",  "szext",       "mul24", "mad24",
-    "sad",   "cnot",  "rcp",      "sqrt", "sin",  "cos",   "ex2",   "lg2",         "tanh",  "set",
-    "testp", "rsqrt", "copysign", "dp4a", "dp2a", "redux", "match", "createpolicy"};
+    "mov",  "and",   "or",    "xor",      "not",  "shl",  "shr",   "shf",   "lop3",
+    "bfe",  "bfi",   "prmt",  "popc",     "clz",  "brev", "bfind", "setp",  "selp",
+    "cvta", "div",   "rem",   "slct",     "fns",  "bmsk", "szext", "mul24", "mad24",
+    "sad",  "cnot",  "rcp",   "sqrt",     "sin",  "cos",  "ex2",   "lg2",   "tanh",
+    "set",  "testp", "rsqrt", "copysign", "dp4a", "dp2a", "redux", "match", "createpolicy"};
 constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "nanosleep", "pmevent",
                                                "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
@@ -180,6 +180,7 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "elect") return Handler::elect;
   if (op == "activemask") return Handler::active_mask;
   if (op == "cvt") return Handler::convert;
+  if (op == "min" || op == "max" || op == "abs") return Handler::extreme;
   if (op == "mbarrier") return Handler::mbarrier;
   if (op == "wgmma") return wgmma_handler(d);
   if (op == "tcgen05") return tensor_handler(d);

@@ -43,6 +43,7 @@ enum class Handler : std::uint8_t {
   real,     ///< arithmetic of floating-point numbers
   compare,  ///< setp of floating-point numbers
   convert,
+  extreme,  ///< max, min, abs
   mbarrier,
   proxy_fence,
   memory_fence,    ///< fence, membar

@@ -57,21 +57,6 @@ double value_of_element(FlowArray const& array, std::uint64_t index) {
                               : value_of_bits(bits, format_of(array.type), array.bits / 8);
 }
 
-void wrap_coefficients(std::vector<FlowTerm>& terms, unsigned bytes) {
-  double const half = std::ldexp(1.0, static_cast<int>(8 * bytes) - 1);
-  for (FlowTerm& t : terms) {
-    if (t.coefficient < half && t.coefficient >= -half) continue;
-    t.coefficient = std::remainder(t.coefficient, 2 * half);
-    if (t.coefficient == half) t.coefficient = -half;
-  }
-  std::erase_if(terms, [](FlowTerm const& t) { return t.coefficient == 0; });
-}
-
-void sort_terms(std::vector<FlowTerm>& terms) {
-  auto const earlier = [](FlowTerm const& x, FlowTerm const& y) { return before(x, y); };
-  if (!std::is_sorted(terms.begin(), terms.end(), earlier)) std::sort(terms.begin(), terms.end(), earlier);
-}
-
 Names::Names(std::vector<FlowArray> const& arrays) : arrays_(arrays), nodes_(1), texts_(1) {
   std::uint64_t next = 1;
   for (std::size_t i = 1; i < arrays.size(); ++i) {
@@ -94,6 +79,17 @@ std::pair<FlowArray const*, std::uint64_t> Names::place_of(std::uint32_t number)
 }
 
 std::string Names::element_text(std::uint32_t number) const {
+  if (ExtremeSets::Extreme const* const set = sets_.with(number); set != nullptr) {
+    constexpr std::size_t most = 4;
+    std::string out = set->smallest ? "min(" : "max(";
+    for (std::size_t i = 0; i < std::min(set->members.size(), most); ++i) {
+      if (i != 0) out += ", ";
+      if (set->members[i].empty()) out += "0";
+      for (std::size_t k = 0; k < set->members[i].size(); ++k)
+        out += (k == 0 ? "" : " + ") + text(set->members[i][k]);
+    }
+    return out + (set->members.size() > most ? fmt::format(", .. {} values)", set->members.size()) : ")");
+  }
   if (number >= end_) return text(static_cast<Name>(number - end_));
   std::size_t const array = array_of(number);
   return arrays_[array].element(number - starts_[array]);
@@ -160,7 +156,7 @@ bool Names::same_bits(Name x, Name y, unsigned& visits) const {
     return constant(a.a) == constant(b.a) && std::signbit(constant(a.a)) == std::signbit(constant(b.a));
   if (a.line != b.line) return false;
   if (a.kind == NameKind::converted) return same_bits(a.a, b.a, visits);
-  if (a.kind != NameKind::sum && a.kind != NameKind::product) return false;
+  if (a.kind != NameKind::sum && a.kind != NameKind::product && a.kind != NameKind::extreme) return false;
   return (same_bits(a.a, b.a, visits) && same_bits(a.b, b.b, visits)) ||
          (same_bits(a.a, b.b, visits) && same_bits(a.b, b.a, visits));
 }
@@ -236,6 +232,7 @@ bool Names::has_sign(Name n, char sign) const {
         break;
       case NameKind::sum:
       case NameKind::product:
+      case NameKind::extreme:
         work.push_back(node.b);
         work.push_back(node.a);
         break;
@@ -357,127 +354,6 @@ Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format forma
                            static_cast<std::uint32_t>(words_.size() - 1), inverted ? 1U : 0U, line});
 }
 
-// ------------------------------------------------------------------------------------------ expansion
-
-FlowSum Names::expand(Name n) const {
-  FlowSum out;
-  if (!expand_into(n, 1, out, 0)) {
-    out.terms.clear();
-    return out;
-  }
-  sort_terms(out.terms);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < out.terms.size(); ++i) {
-    if (kept != 0 && out.terms[kept - 1].factors == out.terms[i].factors)
-      out.terms[kept - 1].coefficient += out.terms[i].coefficient;
-    else
-      out.terms[kept++] = out.terms[i];
-  }
-  out.terms.resize(kept);
-  std::erase_if(out.terms, [](FlowTerm const& t) { return t.coefficient == 0; });
-  NameNode const& whole = nodes_[n];
-  if (whole.format != Format::integer) return out;
-  constexpr double exact = 9007199254740992;  // 2^53
-  if (std::any_of(out.terms.begin(), out.terms.end(),
-                  [](FlowTerm const& t) { return std::abs(t.coefficient) >= exact; })) {
-    out.terms.clear();
-    out.refused = "a sum with a coefficient of more than 53 bits", out.line = whole.line;
-    return out;
-  }
-  wrap_coefficients(out.terms, whole.bytes);
-  return out;
-}
-
-bool Names::expand_into(Name n, double coefficient, FlowSum& out, unsigned depth) const {
-  constexpr unsigned deepest = 64;
-  constexpr std::uint64_t most_steps = std::uint64_t{1} << 22;
-  if (depth > deepest) return out.refused = "the value has more than 64 nested products", false;
-  std::vector<Name> work{n};
-  while (!work.empty() && out.refused.empty()) {
-    if (++out.steps > most_steps) {
-      out.refused = "a sum of more than 2^22 parts";
-      break;
-    }
-    Name const at = work.back();
-    work.pop_back();
-    NameNode const& node = nodes_[at];
-    switch (node.kind) {
-      case NameKind::element:
-      case NameKind::bits:
-        out.terms.push_back({{0, 0, canonical(at)}, coefficient});
-        break;
-      case NameKind::number:
-        if (numbers_[node.a] != 0) out.terms.push_back({{}, coefficient * numbers_[node.a]});
-        break;
-      case NameKind::sum:
-        work.push_back(node.b);
-        work.push_back(node.a);
-        break;
-      case NameKind::converted:
-      case NameKind::moved:
-        work.push_back(node.a);
-        break;
-      case NameKind::accumulated:
-        if (node.a != 0) work.push_back(node.a);
-        expand_product(node, coefficient, out, depth);
-        break;
-      case NameKind::product: {
-        FlowSum a, b;
-        if (!expand_into(node.a, 1, a, depth + 1) || !expand_into(node.b, 1, b, depth + 1)) {
-          out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
-          break;
-        }
-        multiply(a, b, coefficient, out, node.line);
-        break;
-      }
-      case NameKind::function:
-        out.refused = text(at), out.line = node.line;
-        break;
-    }
-  }
-  return out.refused.empty();
-}
-
-void Names::expand_product(NameNode const& node, double coefficient, FlowSum& out, unsigned depth) const {
-  MatrixProduct const& p = products_[node.b];
-  unsigned const row = node.c >> 16, column = node.c & 0xffff;
-  for (unsigned k = 0; k < p.k; ++k) {
-    if (!p.plain_a.empty()) {
-      std::uint32_t const a = p.plain_a[row * p.k + k], b = p.plain_b[k * p.n + column];
-      out.terms.push_back({{0, std::min(a, b), std::max(a, b)}, coefficient});
-      continue;
-    }
-    FlowSum a, b;
-    if (!expand_into(p.a[row * p.k + k], 1, a, depth + 1) ||
-        !expand_into(p.b[k * p.n + column], 1, b, depth + 1)) {
-      out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
-      return;
-    }
-    multiply(a, b, coefficient, out, p.line);
-  }
-}
-
-void Names::multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
-                     std::uint32_t line) const {
-  constexpr std::size_t most = std::size_t{1} << 22;
-  if (a.terms.size() * b.terms.size() > most) {
-    out.refused = "a product of sums has more than 2^22 terms", out.line = line;
-    return;
-  }
-  for (FlowTerm const& x : a.terms)
-    for (FlowTerm const& y : b.terms) {
-      std::array<std::uint32_t, 6> all{};
-      std::copy(x.factors.begin(), x.factors.end(), all.begin());
-      std::copy(y.factors.begin(), y.factors.end(), all.begin() + 3);
-      std::sort(all.begin(), all.end());
-      if (all[2] != 0) {
-        out.refused = "a product has more than three factors", out.line = line;
-        return;
-      }
-      out.terms.push_back({{all[3], all[4], all[5]}, coefficient * x.coefficient * y.coefficient});
-    }
-}
-
 std::string Names::text(FlowTerm const& term) const {
   std::string out;
   for (std::uint32_t const f : term.factors)
@@ -494,6 +370,9 @@ std::string Names::text(Name n, unsigned depth) const {
   if (node.kind == NameKind::number) return fmt::format("{}", numbers_[node.a]);
   if (node.kind == NameKind::accumulated) return "a sum of products";
   if (depth > deepest) return "..";
+  if (node.kind == NameKind::extreme)
+    return fmt::format("{}({}, {})", (node.c & 1) != 0 ? "min" : "max", text(node.a, depth + 1),
+                       text(node.b, depth + 1));
   if (node.kind == NameKind::sum || node.kind == NameKind::product)
     return fmt::format("{} {} {}", text(node.a, depth + 1), node.kind == NameKind::sum ? "+" : "*",
                        text(node.b, depth + 1));

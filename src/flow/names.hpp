@@ -43,6 +43,7 @@ enum class NameKind : std::uint8_t {
   converted,    ///< a in another format
   moved,        ///< a, written by instruction b and read by instruction line
   accumulated,  ///< a (or 0) + row and column (c) of matrix product b
+  extreme,      ///< the larger of a and b; c & 1: the smaller; c & 2: of integers without a sign
   bits,  ///< bytes()[b] in a format that is not their own, of the names args()[a]; c: with the top bit inverted
   function  ///< value that is not followed: texts()[a], of the names args()[a]
 };
@@ -78,8 +79,8 @@ struct FlowTerm {
 [[nodiscard]] double value_of_element(FlowArray const& array, std::uint64_t index);
 /// Coefficients of a sum of integers, which is one modulo 2^(8 * bytes); terms with 0 are left out.
 void wrap_coefficients(std::vector<FlowTerm>& terms, unsigned bytes);
-/// Sorts terms; most sums are sorted already.
-void sort_terms(std::vector<FlowTerm>& terms);
+/// Sorts terms, joins those of one product, and leaves out those with coefficient 0.
+void merge_terms(std::vector<FlowTerm>& terms);
 
 /// The sum of products that a name is, sorted, each product once; or the reason why it is none.
 struct FlowSum {
@@ -87,6 +88,27 @@ struct FlowSum {
   std::string refused{};
   std::uint32_t line = 0;   ///< line of the instruction that is the reason
   std::uint64_t steps = 0;  ///< nodes that were looked at
+};
+
+/// Sets of sums whose largest or smallest is a factor. Each has a number, behind those of all other factors.
+class ExtremeSets {
+ public:
+  struct Extreme {
+    bool smallest = false;
+    std::vector<std::vector<FlowTerm>> members{};
+  };
+  /// The largest or smallest of sums: one of them, or a factor. Equal sets are one factor; sets that are not equal may have one value all the
+  /// same. Members of one kind are joined, and so are constants. Checked by tests/reference/flow_expectations.py.
+  [[nodiscard]] std::vector<FlowTerm> of(bool smallest, std::vector<std::vector<FlowTerm>> members);
+  /// The set of a factor; nullptr of another factor.
+  [[nodiscard]] Extreme const* with(std::uint32_t factor) const {
+    return factor > ~static_cast<std::uint32_t>(sets_.size()) ? &sets_[~factor] : nullptr;
+  }
+  std::unordered_map<Name, FlowSum> expanded{};  ///< of names that are such
+
+ private:
+  std::vector<Extreme> sets_{};
+  std::map<std::vector<double>, std::uint32_t> numbers_{};
 };
 
 /// The names of one block.
@@ -103,6 +125,8 @@ class Names {
   Name moved(Name a, std::uint32_t writer, std::uint32_t reader);
   Name accumulated(Name a, std::uint32_t product, unsigned row, unsigned column, Format format,
                    std::uint32_t line);
+  /// The larger or smaller of two values. `is_unsigned`: of integers that have no sign.
+  Name extreme(Name a, Name b, bool smaller, bool is_unsigned, std::uint32_t line);
   Name function(std::string text, Format format, unsigned bytes, std::uint32_t line,
                 std::vector<Name> args = {});
   std::uint32_t matrix_product(MatrixProduct product);
@@ -114,6 +138,7 @@ class Names {
     return starts_[array] + static_cast<std::uint32_t>(index);
   }
   [[nodiscard]] FlowSum expand(Name n) const;
+  [[nodiscard]] ExtremeSets& sets() const { return sets_; }
   [[nodiscard]] std::string text(FlowTerm const& term) const;
   /// Parts of nodes, by the numbers that these hold.
   [[nodiscard]] Word const& bytes(std::uint32_t b) const { return words_[b]; }
@@ -122,7 +147,9 @@ class Names {
   [[nodiscard]] MatrixProduct const& matrices(std::uint32_t b) const { return products_[b]; }
   /// The array of an element's canonical number, and its index there; the name of bits, which has such a number, too.
   [[nodiscard]] std::pair<FlowArray const*, std::uint64_t> place_of(std::uint32_t number) const;
-  [[nodiscard]] Name bits_of(std::uint32_t number) const { return number < end_ ? 0 : number - end_; }
+  [[nodiscard]] Name bits_of(std::uint32_t number) const {
+    return number < end_ || sets_.with(number) != nullptr ? 0 : number - end_;
+  }
   /// `A[0][1]`, or a description of a value that is not followed.
   [[nodiscard]] std::string text(Name n, unsigned depth = 0) const;
 
@@ -156,10 +183,6 @@ class Names {
   [[nodiscard]] std::string element_text(std::uint32_t number) const;
   Name bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
                  bool inverted = false);
-  bool expand_into(Name n, double coefficient, FlowSum& out, unsigned depth) const;
-  void expand_product(NameNode const& node, double coefficient, FlowSum& out, unsigned depth) const;
-  void multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
-                std::uint32_t line) const;
 
   std::vector<FlowArray> const& arrays_;
   std::vector<NameNode> nodes_;
@@ -172,6 +195,7 @@ class Names {
   std::uint32_t end_ = 1;                 ///< behind the canonical number of the last element
   std::unordered_map<std::uint64_t, Name> loaded_, moved_, converted_;
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
+  mutable ExtremeSets sets_{};  ///< numbered where they are met, also those of expectations
 };
 
 /// The two's complement number that the low `width` bits are: 1 to 64. `signed_of(0xff, 8) == -1`.

@@ -28,12 +28,12 @@ class Numbers {
   unsigned looked_ = 0;
 };
 
-/// True if an element of this array holds another number than expected, on some of 16 sets of small random data: a launch that shows
+/// True if an element of this array holds another number than expected, on some of 32 sets of small random data: a launch that shows
 /// that it is wrong. Checked by Integers.OfAnotherFormatAreWrongOnNumbers.
 [[nodiscard]] bool differs_on_numbers(Names const& names, FlowArray const& array,
                                       std::vector<FlowTerm> const& found,
                                       std::vector<FlowTerm> const& expected);
-/// True if a term has bits that are read in another format.
+/// True if a term has bits that are read in another format, or the largest or smallest of a set: other terms may have the same value.
 [[nodiscard]] bool has_bits(Names const& names, std::vector<FlowTerm> const& terms);
 
 }  // namespace swizproof::flow_detail

@@ -155,6 +155,7 @@ class Launched {
       if (c.read_before) note_read(w);
     });
     Ones wrong, right_ones;
+    bool open = false;
     for (Written const& w : written) {
       if (!once(w, block, number)) return false;
       if (free_) {
@@ -176,7 +177,10 @@ class Launched {
           place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
       bool const right = place != 0 && same(found.terms, expected);
       if (hasty_ && !right) return false;
-      if (place != 0 && !right && !shown_wrong(w, found.terms, expected, names)) return false;
+      if (place != 0 && !right && !shown_wrong(w, found.terms, expected, names)) {
+        open = true;  // unless another element is wrong
+        continue;
+      }
       if (kernel_.launch.data && !note_number(w, &found.terms,
                                               place == 0 ? nullptr
                                               : right    ? &found.terms
@@ -188,6 +192,8 @@ class Launched {
       ++(right ? report_.right : report_.wrong);
       (right ? right_ones : wrong).emplace_back(w, target);
     }
+    if (open && wrong.empty()) return false;
+    if (open) report_.reason.clear(), report_.at.reset();
     if (wrong.empty() || report_.first) return true;
     std::vector<std::uint32_t> lines =
         describe(wrong.front().first, *wrong.front().second, block, names, number);

@@ -154,9 +154,36 @@ void Target::add_terms(std::size_t n, double coefficient, Values& values, Names 
       return add_terms(node.a, -coefficient, values, names, out);
     case FlowOperation::sum:
       return each_value_of(node, 0, values, [&] { add_terms(node.a, coefficient, values, names, out); });
+    case FlowOperation::largest:
+    case FlowOperation::smallest:
+      for (FlowTerm t : extreme(node, values, names)) {
+        t.coefficient *= coefficient;
+        out.push_back(t);
+      }
+      return;
     default:
       return multiply(node, coefficient, values, names, out);
   }
+}
+
+Target::Terms Target::extreme(FlowNode const& node, Values& values, Names const& names) const {
+  std::vector<Terms> members;
+  std::size_t size = 0;
+  auto const take = [&](std::size_t n) {
+    Terms terms;
+    add_terms(n, 1, values, names, terms);
+    merge_terms(terms);
+    if ((size += terms.size()) > most_terms)
+      throw InputError::whole("the values of max or min have more than 2^22 terms", e_.text);
+    members.push_back(std::move(terms));
+  };
+  if (node.indices.empty())
+    take(node.a), take(node.b);
+  else
+    each_value_of(node, 0, values, [&] { take(node.a); });
+  if (members.empty())
+    throw InputError::whole("max or min of no values", e_.text, "give the elements that have values a range");
+  return names.sets().of(node.operation == FlowOperation::smallest, std::move(members));
 }
 
 std::vector<FlowTerm> Target::expected(std::uint32_t place, Names const& names) const {
@@ -164,16 +191,8 @@ std::vector<FlowTerm> Target::expected(std::uint32_t place, Names const& names) 
   Values values(values_.begin() + static_cast<std::ptrdiff_t>((place - 1) * e_.indices.size()),
                 values_.begin() + static_cast<std::ptrdiff_t>(place * e_.indices.size()));
   add_terms(e_.nodes.size() - 1, 1, values, names, terms);
-  sort_terms(terms);
-  std::size_t kept = 0;
-  for (FlowTerm const& t : terms)
-    if (kept != 0 && terms[kept - 1].factors == t.factors)
-      terms[kept - 1].coefficient += t.coefficient;
-    else
-      terms[kept++] = t;
-  terms.resize(kept);
+  merge_terms(terms);
   FlowArray const& a = kernel_.arrays[id_];
-  std::erase_if(terms, [](FlowTerm const& t) { return t.coefficient == 0; });
   if (format_of(a.type) == Format::integer) wrap_coefficients(terms, a.bits / 8);
   return terms;
 }

@@ -48,6 +48,8 @@ class Target {
   void add_terms(std::size_t node, double coefficient, Values& values, Names const& names, Terms& out) const;
   void multiply(FlowNode const& node, double coefficient, Values& values, Names const& names,
                 Terms& out) const;
+  /// The largest or smallest of the node's values.
+  [[nodiscard]] Terms extreme(FlowNode const& node, Values& values, Names const& names) const;
   /// A product of numbers and elements alone: multiplies it into a term.
   void multiply_into(std::size_t node, FlowTerm& term, Values const& values, Names const& names) const;
   void take_factor(FlowTerm& term, std::uint32_t factor) const;

@@ -16,39 +16,6 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-unsigned bytes_of_format(Format format) {
-  switch (format) {
-    case Format::f16:
-    case Format::bf16:
-      return 2;
-    case Format::e4m3:
-    case Format::e5m2:
-      return 1;
-    case Format::f64:
-      return 8;
-    case Format::f32:
-    case Format::integer:
-      break;
-  }
-  return 4;
-}
-
-/// A type of cvt, and how many of its elements one register holds.
-struct Packed {
-  Format format = Format::integer;
-  unsigned bytes = 4, count = 1;
-  char sign = 'b';
-};
-Packed packed_of(std::string_view type) {
-  Packed p;
-  p.format = format_of(type);
-  p.count = type.ends_with("x2") ? 2 : 1;
-  if (p.format != Format::integer) return p.bytes = bytes_of_format(p.format), p;
-  p.sign = type[0];
-  p.bytes = type.ends_with("64") ? 8 : type.ends_with("32") ? 4 : type.ends_with("16") ? 2 : 1;
-  return p;
-}
-
 /// The name of the result of an operation on floating-point numbers.
 Name real_name(Names& names, std::string_view op, std::array<Name, 3> const& args, Format format,
                unsigned bytes, std::uint32_t line) {

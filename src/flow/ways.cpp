@@ -32,6 +32,10 @@ bool Ways::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, 
       way.push_back(node.line);
       (void)find(names_.args(node.a)[0], names_.canonical(names_.args(node.a)[0]), way, depth + 1);
       return true;
+    case NameKind::extreme:
+      way.push_back(node.line);
+      if (in(node.a) || in(static_cast<Name>(node.b))) return true;
+      break;
     case NameKind::moved:
       way.push_back(node.line), way.push_back(node.b);
       if (in(node.a)) return true;

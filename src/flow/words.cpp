@@ -54,7 +54,34 @@ bool joined_bytes(Action action, Word const& a, Word const& b, unsigned bytes, W
   return true;
 }
 
+unsigned bytes_of_format(Format format) {
+  switch (format) {
+    case Format::f16:
+    case Format::bf16:
+      return 2;
+    case Format::e4m3:
+    case Format::e5m2:
+      return 1;
+    case Format::f64:
+      return 8;
+    case Format::f32:
+    case Format::integer:
+      break;
+  }
+  return 4;
+}
+
 }  // namespace
+
+Packed packed_of(std::string_view type) {
+  Packed p;
+  p.format = format_of(type);
+  p.count = type.ends_with("x2") ? 2 : 1;
+  if (p.format != Format::integer) return p.bytes = bytes_of_format(p.format), p;
+  p.sign = type[0];
+  p.bytes = type.ends_with("64") ? 8 : type.ends_with("32") ? 4 : type.ends_with("16") ? 2 : 1;
+  return p;
+}
 
 Word low_bytes(Word w, unsigned bytes) {
   w.number &= low_bits(8 * bytes);

@@ -5,7 +5,18 @@
 
 #include <swizproof/program/program.hpp>
 
+#include <string_view>
+
 namespace swizproof::flow_detail {
+
+/// Type of an instruction, and how many of its elements one register holds.
+struct Packed {
+  Format format = Format::integer;
+  unsigned bytes = 4, count = 1;
+  char sign = 'b';
+};
+/// `packed_of("f16x2")` has two elements of 2 bytes.
+[[nodiscard]] Packed packed_of(std::string_view type);
 
 /// The low bytes of a word.
 [[nodiscard]] Word low_bytes(Word w, unsigned bytes);

@@ -357,6 +357,9 @@ LanguagePart expectations() {
           {"s[i] = sum(k in 0..2 if i + k >= 1 && i + k <= 64) w[k] * t[i + k - 1]",
            "a condition of the terms: a stencil with an edge"},
           {"s[i] = t[i] if i % 2 == 0", "a condition of the elements"},
+          {"r[i] = max(j) B[i][j]",
+           "the largest of a set, or min(j) the smallest; index, range and condition as of a sum"},
+          {"s[i] = max(t[i], 0) + min(t[i], s[i], 6) + abs(t[i])", "the largest or smallest of some values"},
           {"y[i][j] = sum(k) (A[i][k] - B[k][j]) * (A[i][k] - B[k][j])",
            "sums in parentheses; a product has at most three elements"},
       }};

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """flow_expectations.py --binary PATH --cases N --seed S: a reference model of `swizproof flow --expect`, from `swizproof language flow` only.
 
-Random expectations: sums, differences and products of elements, numbers and parameters, nested sums with ranges and conditions that depend on indices, several for one array,
-conditions of the elements. Each is evaluated here to polynomials with exact coefficients, element by element. A kernel of one thread computes these polynomials from loads, in
-another order and association, or others: with a term dropped, exchanged, doubled or added. The command has to prove it if and only if all polynomials are equal, and
-name the first wrong element otherwise. --show prints each case. The last line has the numbers; exit code 1 if there are differences.
+Random expectations: sums, differences and products of elements, numbers and parameters, nested sums with ranges and conditions that depend on indices, the largest and smallest of
+sets and of values, several for one array, conditions of the elements. Each is evaluated here to polynomials with exact coefficients, element by element. A kernel of one thread
+computes these polynomials from loads, in another order and association, or others: with a term dropped, exchanged, doubled or added, with other members of a set. The command has to
+prove it if and only if all polynomials are equal, and name the first wrong element otherwise. Where sets differ, 200 drawn launches say if the values do; then
+the command may also say that it is undecided. --show prints each case. The last line has the numbers; exit code 1 if there are differences.
 """
 import collections
+import math
 import os
 import random
 import struct
@@ -34,6 +36,64 @@ def plus(p, q, sign=1):
     for a, n in q.items():
         out[a] += sign * n
     return out
+
+
+class Empty(Exception):
+    """The largest of no values."""
+
+
+SETS = {}  # name: (smallest, members), each a polynomial
+
+
+def extreme(smallest, members):
+    """The largest or smallest of polynomials, as a polynomial: a factor of its own if it is none of them."""
+    flat, numbers = {}, []
+    for p in members:
+        p = {a: n for a, n in p.items() if n}
+        (name, factor), = [(a[0], n) for a, n in p.items()] if len(p) == 1 and len(next(iter(p))) == 1 else [(None, 0)]
+        inner = [p]
+        if name in SETS and factor == 1 and SETS[name][0] == smallest:
+            inner = SETS[name][1]
+        for q in inner:
+            if set(q) <= {()}:
+                numbers.append(q.get((), Fraction(0)))
+            else:
+                flat[frozenset(q.items())] = q
+    if numbers:
+        n = (min if smallest else max)(numbers)
+        q = {(): n} if n else {}
+        flat[frozenset(q.items())] = q
+    if not flat:
+        raise Empty
+    if len(flat) == 1:
+        return collections.Counter(next(iter(flat.values())))
+    for name, (is_smallest, known) in SETS.items():
+        if is_smallest == smallest and {frozenset(q.items()) for q in known} == set(flat):
+            return collections.Counter({(name,): 1})
+    name = f"set{len(SETS)}"
+    SETS[name] = (smallest, list(flat.values()))
+    return collections.Counter({(name,): 1})
+
+
+def value_of(p, data):
+    return sum(n * math.prod(factor_of(f, data) for f in factors) for factors, n in p.items())
+
+
+def factor_of(name, data):
+    if name in SETS:
+        smallest, members = SETS[name]
+        return (min if smallest else max)(value_of(q, data) for q in members)
+    if name not in data:
+        data[name] = Fraction(data["rng"].randint(-8, 8) * data["rng"].choice([1, 1, 5]), 2)
+    return data[name]
+
+
+def differ(p, q, rng):
+    for _ in range(200):
+        data = {"rng": rng}
+        if value_of(p, data) != value_of(q, data):
+            return True
+    return False
 
 
 class Indices:
@@ -101,6 +161,9 @@ class Side:
                 text, value = self.sum(names, used, depth + 1)
                 parts.append((f"({text})", value))
                 left -= used
+            elif left and kind < 0.93 and depth < 2:
+                parts.append(self.chosen(names, depth + 1))
+                left -= 1
             elif left and depth < 2 and self.sums < 3:
                 used = self.rng.randint(1, left)
                 parts.append(self.summed(names, used, depth + 1))
@@ -129,8 +192,18 @@ class Side:
         return (array + "".join(f"[{t}]" for t, _ in at),
                 lambda v: collections.Counter({(array + "".join(f"[{x(v)}]" for _, x in at),): 1}))
 
+    def chosen(self, names, depth):
+        """max, min or abs of values."""
+        if self.rng.random() < 0.2:
+            text, value = self.sum(names, 2, depth)
+            return f"abs({text})", lambda v: extreme(False, [value(v), plus({}, value(v), -1)])
+        word = self.rng.choice(["max", "min"])
+        values = [self.sum(names, 2, depth) for _ in range(self.rng.randint(2, 3))]
+        return f"{word}({', '.join(t for t, _ in values)})", lambda v: extreme(word == "min", [x(v) for _, x in values])
+
     def summed(self, names, degree, depth):
         self.sums += 1
+        word = self.rng.choice(["sum", "sum", "max", "min"])
         name, last = f"k{self.sums}", self.rng.randint(1, 4)
         text, low, high = f"{name} in 0..{last}", lambda v: 0, lambda v: last
         outer = [n for n in names if n[1] <= 5]
@@ -151,13 +224,17 @@ class Side:
             body, value = f"w[{name} % 3]", lambda v: collections.Counter({(f"w[{v[name] % 3}]",): 1})
 
         def total(v):
-            out = collections.Counter()
+            out, members = collections.Counter(), []
             for n in range(low(v), high(v) + 1):
                 inside = v | {name: n}
                 if condition is None or condition(inside):
-                    out = plus(out, value(inside))
+                    members.append(value(inside))
+            if word != "sum":
+                return extreme(word == "min", members)
+            for p in members:
+                out = plus(out, p)
             return out
-        return f"sum({text}) {body}", total
+        return f"{word}({text}) {body}", total
 
 
 class Expectation:
@@ -195,9 +272,38 @@ def kernel(rng, wanted):
     """PTX of one thread that stores these polynomials."""
     body, loaded = [], {}
 
+    def chosen(name):
+        """A set: its members in another order, some twice, by instructions nested as a list or as a tree."""
+        smallest, members = SETS[name]
+        op, registers = "min" if smallest else "max", []
+        order = members + rng.sample(members, rng.choice([0, 0, 1]))
+        rng.shuffle(order)
+        if len(members) == 2 and plus(members[0], members[1]) == {k: 0 for k in members[0]} and not smallest and rng.random() < 0.5:
+            order, op = order[:1], "abs"
+        for q in order:
+            registers.append(sum_of(q))
+        if op != "abs" and rng.random() < 0.3:
+            registers.append(new())
+            body.append(f"mov.f32 {registers[-1]}, {rng.choice(['0fFF800000', '0fFF7FFFFF'] if not smallest else ['0f7F800000', '0f7F7FFFFF'])};")
+        if op == "abs":
+            out = new()
+            body.append(f"abs.f32 {out}, {registers[0]};")
+            return out
+        while len(registers) > 1:
+            a, b, out = registers.pop(rng.randrange(len(registers))), registers.pop(0), new()
+            body.append(f"{op}.f32 {out}, {a}, {b};")
+            registers.append(out)
+        return registers[0]
+
+    def new():
+        body.append("")
+        return f"%f{len(body) + 10}"
+
     def register(name):
+        if name in SETS:
+            return chosen(name)
         if name not in loaded or rng.random() < 0.1:
-            loaded[name] = f"%f{len(body) + 10}"
+            loaded[name] = new()
             if "[" not in name:
                 body.append(f"ld.param.f32 {loaded[name]}, [{name}];")
             else:
@@ -207,10 +313,12 @@ def kernel(rng, wanted):
                 offset = at[0] if len(at) == 1 else at[0] * extents[1] + at[1]
                 body.append(f"ld.global.f32 {loaded[name]}, [%{array}+{4 * offset}];")
         return loaded[name]
-    for element, polynomial in wanted.items():
+
+    def sum_of(polynomial):
         terms = list(polynomial.items())
         rng.shuffle(terms)
-        body.append("mov.f32 %f1, 0f00000000;")
+        total = new()
+        body.append(f"mov.f32 {total}, 0f00000000;")
         for factors, number in terms:
             factors = list(factors)
             rng.shuffle(factors)
@@ -224,13 +332,17 @@ def kernel(rng, wanted):
                 for name in names[:-1] if names else []:
                     body.append(f"mul.rn.f32 %f2, %f2, {name};")
                 if not names:
-                    body.append("add.rn.f32 %f1, %f1, %f2;")
+                    body.append(f"add.rn.f32 {total}, {total}, %f2;")
                 else:
-                    body.append(f"fma.rn.f32 %f1, %f2, {names[-1]}, %f1;" if rng.random() < 0.7 else f"mul.rn.f32 %f2, %f2, {names[-1]}; add.rn.f32 %f1, %f1, %f2;")
+                    body.append(f"fma.rn.f32 {total}, %f2, {names[-1]}, {total};" if rng.random() < 0.7
+                                else f"mul.rn.f32 %f2, %f2, {names[-1]}; add.rn.f32 {total}, {total}, %f2;")
+        return total
+    for element, polynomial in wanted.items():
+        result = sum_of(polynomial)
         array, at = element.split("[", 1)
         at = [int(n) for n in at[:-1].split("][")]
         offset = at[0] if len(at) == 1 else at[0] * TARGETS[array][1] + at[1]
-        body.append(f"st.global.f32 [%{array}+{4 * offset}], %f1;")
+        body.append(f"st.global.f32 [%{array}+{4 * offset}], {result};")
     pointers = list(TARGETS) + list(ARRAYS)
     params = ", ".join([f".param .u64 {p}" for p in pointers] + [f".param .f32 {s}" for s in SCALARS])
     heads = "\n".join(f"ld.param.u64 %{p}, [{p}];" for p in pointers)
@@ -244,7 +356,28 @@ def changed(rng, wanted):
     element = rng.choice(list(out))
     p = out[element]
     choice = rng.randrange(5)
-    if choice == 0 and p:
+    used = [a for a in p if any(f in SETS for f in a)]
+    if used and rng.random() < 0.6:
+        factors = rng.choice(used)
+        name = rng.choice([f for f in factors if f in SETS])
+        smallest, members = SETS[name]
+        members = [dict(q) for q in members]
+        kind = rng.randrange(4)
+        if kind == 0 and len(members) > 1:
+            members.pop(rng.randrange(len(members)))
+        elif kind == 1:
+            members.append({(rng.choice(["x[0]", "x[5]", "w[1]", "z[2][3]", "alpha"]),): Fraction(1)})
+        elif kind == 2:
+            smallest = not smallest
+        else:
+            q = rng.choice(members)
+            q[("x[1]",)] = q.get(("x[1]",), 0) + 1
+        other = extreme(smallest, members)
+        number, rest = p.pop(factors), list(factors)
+        rest.remove(name)
+        for a, n in times({tuple(rest): number}, other).items():
+            p[a] = p.get(a, 0) + n
+    elif choice == 0 and p:
         del p[rng.choice(list(p))]
     elif choice == 1 and p:
         p[rng.choice(list(p))] *= rng.choice([2, -1, Fraction(1, 2)])
@@ -265,7 +398,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for case in range(options.first, options.first + options.cases):
             rng = random.Random(options.seed * 1000003 + case)
-            expectations = [Expectation(rng, t) for t in rng.sample(list(TARGETS), rng.choice([1, 1, 2]))]
+            SETS.clear()
+            try:
+                expectations = [Expectation(rng, t) for t in rng.sample(list(TARGETS), rng.choice([1, 1, 2]))]
+            except Empty:
+                tally["sets without members"] += 1
+                continue
             wanted = {e: p for x in expectations for e, p in x.elements.items()}
             if not wanted:
                 continue
@@ -273,7 +411,13 @@ def main():
                 tally["too large"] += 1
                 continue
             written = wanted if rng.random() < 0.5 else changed(rng, wanted)
-            right = written == wanted
+            differing = [e for e in wanted.keys() | written.keys() if wanted.get(e) != written.get(e)]
+            with_sets = any(f in SETS for e in differing for p in (wanted, written) if e in p for a in p[e] for f in a)
+            bad = [e for e in wanted if e in written and written[e] != wanted[e] and (not with_sets or differ(written[e], wanted[e], rng))]
+            right = written == wanted or (with_sets and not bad and wanted.keys() == written.keys())
+            if max((len(a) for p in written.values() for a in p), default=0) > 3:
+                tally["too large"] += 1
+                continue
             path = os.path.join(folder, "k.ptx")
             text = kernel(rng, written)
             with open(path, "w", encoding="utf-8") as file:
@@ -290,10 +434,10 @@ def main():
             tally[{0: "proved", 1: "refuted", 3: "unknown"}.get(code, "error")] += 1
             tally["elements"] += len(wanted)
             found = []
-            if code != (0 if right else 1):
+            undecided = with_sets and code == 3
+            if code != (0 if right else 1) and not undecided:
                 found.append(f"exit code {code}, and the model says {'right' if right else 'wrong'}: {texts} {str(document)[:600]}")
-            bad = [e for e in wanted if e in written and written[e] != wanted[e]]
-            if code == 1 and document["wrong"] != len(bad):
+            if code == 1 and document["wrong"] != len(bad) and not (with_sets and 0 < document["wrong"] < len(bad)):
                 found.append(f"{document['wrong']} wrong elements, and {len(bad)} in the model: {texts}")
             if code == 1 and bad and document["first_wrong"]["element"] not in bad:
                 found.append(f"{document['first_wrong']['element']} is right in the model: {texts}")

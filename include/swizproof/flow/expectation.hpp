@@ -24,18 +24,19 @@ struct FlowReference {
   std::vector<Expression> at{};  ///< one for each extent
 };
 
-enum class FlowOperation : std::uint8_t { number, element, add, multiply, negate, sum };
+enum class FlowOperation : std::uint8_t { number, element, add, multiply, negate, sum, largest, smallest };
 
 /// A node of an expectation's right side.
 struct FlowNode {
   FlowOperation operation = FlowOperation::number;
   double number = 0;
   FlowReference element{};
-  std::size_t a = 0, b = 0;  ///< operands, which come before; of a sum and of negate, a alone
-  // Indices of a sum, and the first and the last value of each where it is given, which may depend on the indices around it.
+  std::size_t a = 0, b = 0;  ///< operands, which come before; a alone of negate, and where there are indices
+  // Indices of a sum, largest or smallest (none: of a and b), and the first and the last value of each where it is given, which may depend on
+  // the indices around it.
   std::vector<std::size_t> indices{};
   std::vector<std::optional<std::pair<Expression, Expression>>> ranges{};
-  std::optional<Expression> condition{};  ///< condition of the terms that are added
+  std::optional<Expression> condition{};  ///< condition of the terms that it is of
 };
 
 /// `C[m][n] = alpha*sum(k) A[m][k]*B[k][n] + beta*C[m][n] for m in 0..99`: of each value of the indices that are not summed, one element.

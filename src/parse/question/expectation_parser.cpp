@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t most_values = std::uint64_t{1} << 26;
 
 /// Reads an expectation: `TARGET = SUM [if EXPR] [for INDEX in A..B]..`, where a SUM is products with + and - between them, and a product may end with
-/// `sum(INDEX [in A..B], .. [if EXPR]) PRODUCT`.
+/// `sum(INDEX [in A..B], .. [if EXPR]) PRODUCT`, also with max or min for sum. `max(SUM, ..)` and `abs(SUM)` are factors.
 class ExpectationParser {
  public:
   ExpectationParser(std::string const& text, std::vector<FlowArray> const& arrays)
@@ -37,6 +37,10 @@ class ExpectationParser {
  private:
   static constexpr char const* form = "C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127";
   static constexpr std::size_t most_nodes = 1000;
+  static constexpr std::pair<char const*, FlowOperation> functions[] = {{"sum", FlowOperation::sum},
+                                                                        {"max", FlowOperation::largest},
+                                                                        {"min", FlowOperation::smallest},
+                                                                        {"abs", FlowOperation::largest}};
 
   /// Names within brackets, in their order.
   void find_indices() {
@@ -100,10 +104,11 @@ class ExpectationParser {
       in_.expect(")", "to close the sum");
       return inner;
     }
-    if (in_.looking_at_name("sum")) {
+    for (auto const& [word, operation] : functions) {
+      if (!in_.looking_at_name(word)) continue;
       std::size_t const from = in_.at();
-      (void)in_.take_word("sum");
-      if (in_.peek() == '(') return summed();
+      (void)in_.take_word(word);
+      if (in_.peek() == '(') return function(word, operation);
       in_.back_to(from);
     }
     if (is_digit(in_.peek()) || in_.peek() == '.') return number();
@@ -126,11 +131,34 @@ class ExpectationParser {
     return add(std::move(node));
   }
 
+  /// `max(x[i], 0)`, `abs(x[i])`, or indices and the product behind them.
+  std::size_t function(std::string_view word, FlowOperation operation) {
+    if (operation == FlowOperation::sum || (word != "abs" && has_indices())) return over_indices(operation);
+    in_.expect("(", "and the values");
+    std::size_t left = sum();
+    if (word == "abs") left = add(operation, left, add(FlowOperation::negate, left));
+    while (word != "abs" && in_.take(",")) left = add(operation, left, sum());
+    in_.expect(")", "after the values");
+    return left;
+  }
+
+  /// True if a name that is no array follows the parenthesis, and no element.
+  bool has_indices() {
+    std::size_t const from = in_.at();
+    (void)in_.take("(");
+    std::string const name(in_.take_name());
+    bool const ends =
+        in_.peek() == ',' || in_.peek() == ')' || in_.looking_at_name("in") || in_.looking_at_name("if");
+    in_.back_to(from);
+    return ends && !name.empty() && !is_digit(name[0]) &&
+           std::none_of(arrays_.begin(), arrays_.end(), [&](FlowArray const& a) { return a.name == name; });
+  }
+
   /// `(k, j in 0..i if j != k)` and the product behind it.
-  std::size_t summed() {
+  std::size_t over_indices(FlowOperation operation) {
     in_.expect("(", "and the indices of the sum");
     FlowNode node;
-    node.operation = FlowOperation::sum;
+    node.operation = operation;
     do {
       std::size_t const at = in_.at();
       declare_summed();

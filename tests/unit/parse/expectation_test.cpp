@@ -47,6 +47,10 @@ TEST(Expectation, RefusesWhatIsNone) {
   EXPECT_EQ(why("C[m][n] = sum(m) A[m][n]"), "the index m is summed and in the result");
   EXPECT_EQ(why("C[m][n] = sum(k) A[m][k+1] * B[0][n]"), "the range of the index k is not known");
   EXPECT_EQ(why("C[m][n] = sum(j) A[m][n]"), "no index has this name");
+  EXPECT_EQ(why("C[m][n] = max(k) A[m][k] * max(x, 3, C[m][n])"), "");
+  EXPECT_EQ(why("C[m][n] = max(abs(x), min(x))"), "");
+  EXPECT_EQ(why("C[m][n] = max(j) A[m][n]"), "no index has this name");
+  EXPECT_EQ(why("C[m][n] = max(j + 1) A[m][n]"), "no parameter is the array j");
   EXPECT_EQ(why("C[m][n] = D[m][n]"), "no parameter is the array D");
   EXPECT_EQ(why("C[m][n] = A[m][n] A[m][n]"), "expected '*', '+', 'for' or the end");
   EXPECT_EQ(why("C[m][n] = A[m][n] for n in 0..7 for n in 0..7"), "this index has a range already");
