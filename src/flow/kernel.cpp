@@ -354,6 +354,32 @@ std::uint32_t FlowKernel::array_of(std::uint64_t address) const {
   return id < arrays.size() ? static_cast<std::uint32_t>(id) : 0;
 }
 
+bool FlowKernel::rounds() const {
+  static constexpr std::string_view computing[] = {"add",   "sub", "mul",   "fma",     "mad",  "div",  "sqrt",
+                                                   "rsqrt", "rcp", "ex2",   "lg2",     "sin",  "cos",  "tanh",
+                                                   "cvt",   "mma", "wgmma", "tcgen05", "wmma", "atom", "red"};
+  auto const is_float = [](std::string_view part) {
+    return part.starts_with("f16") || part.starts_with("bf16") || part == "f32" || part == "f64" ||
+           part == "tf32" || part == "f32x2" || part.starts_with("e4m3") || part.starts_with("e5m2");
+  };
+  return std::any_of(function.body.begin(), function.body.end(), [&](ptx::Instruction const& i) {
+    return std::find(std::begin(computing), std::end(computing), i.opcode.name) != std::end(computing) &&
+           std::any_of(i.opcode.parts.begin(), i.opcode.parts.end(), is_float);
+  });
+}
+
+std::string FlowKernel::shared_byte(std::uint64_t address) const {
+  std::string const byte = fmt::format("byte 0x{:x} of shared memory", address);
+  for (std::uint32_t i = 0; i < program.symbols.size(); ++i) {
+    program::Variable const& v = program.symbols[i];
+    std::uint64_t const bytes = v.extern_array ? launch.shared_bytes : v.bytes;
+    if (v.space == Space::shared && addresses[i] && address >= *addresses[i] &&
+        address < *addresses[i] + bytes)
+      return fmt::format("{} ({}+0x{:x})", byte, program::short_name(v.name), address - *addresses[i]);
+  }
+  return byte;
+}
+
 std::string FlowKernel::element_at(std::uint64_t address) const {
   FlowArray const& a = arrays[array_of(address)];
   return a.element((address & ((std::uint64_t{1} << array_shift) - 1)) / (a.bits / 8));

@@ -160,6 +160,10 @@ struct FlowKernel {
   /// `#0, #2 and #3 have no value: `, the parameters without one; empty if it is one alone.
   [[nodiscard]] std::string without_value() const;
   /// `A[3][0]` of an address within an array.
+  /// True if an instruction computes with floating-point numbers or converts them, so that a result may be rounded.
+  [[nodiscard]] bool rounds() const;
+  /// `byte 0x484 of shared memory (tile+0x84)`; without an array where none has the byte.
+  [[nodiscard]] std::string shared_byte(std::uint64_t address) const;
   [[nodiscard]] std::string element_at(std::uint64_t address) const;
 
  private:

@@ -485,6 +485,8 @@ class Launched {
     if (kernel_.launch.proxy == FlowProxy::off) left_out_.insert("proxy fences (--proxy off)");
     if (kernel_.launch.proxy == FlowProxy::write)
       left_out_.insert("proxy fences behind reads and mbarrier.init (--proxy write)");
+    if (!targets_.empty() && kernel_.rounds())
+      assumed_.insert("floating-point arithmetic is exact: no rounding, overflow or NaN");
     if (kernel_.launch.same_values) assumed_.insert("two writes of one value without order are accepted");
     report_.left_out.assign(left_out_.begin(), left_out_.end());
     report_.assumed.assign(assumed_.begin(), assumed_.end());

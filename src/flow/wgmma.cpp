@@ -67,17 +67,23 @@ namespace {
 /// wgmma.fence is needed before the first wgmma, and where something else has written its accumulators or registers of A.
 void need_fence(Now const& now, ptx::Operand const& registers, char const* what) {
   Warp const& warp = now.warp;
-  bool missing = !warp.fenced;
+  std::string late;  // a register that was written behind the last fence
   if (!warp.written.empty())
-    each_register(registers, [&](std::uint32_t r) { missing = missing || warp.written[r]; });
-  if (missing)
+    each_register(registers, [&](std::uint32_t r) {
+      if (late.empty() && warp.written[r]) late = now.block.kernel.function.registers[r].name;
+    });
+  if (!warp.fenced || !late.empty())
     throw FlowConflict{
         FlowFaultKind::fence,
-        fmt::format("warp {} has written {} of wgmma, and no wgmma.fence is between", warp.number, what),
+        fmt::format("warp {} has written {} of wgmma{}, and no wgmma.fence is between", warp.number, what,
+                    warp.fenced ? ", " + late + ", behind its last wgmma.fence" : ""),
         now.touch(0, true),
         {},
         isa::wgmma,
-        "wgmma.fence.sync.aligned before this wgmma",
+        warp.fenced ? "wgmma.fence.sync.aligned behind that write; if the source has it there, the compiler "
+                      "moved the write: name "
+                      "the registers in the fence's asm (\"+f\")"
+                    : "wgmma.fence.sync.aligned before this wgmma",
         {},
         false};
 }

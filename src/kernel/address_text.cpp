@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-
 namespace swizproof::kernel_detail {
 namespace {
 
@@ -14,8 +12,6 @@ using execution::Phi;
 using Id = std::uint32_t;
 
 constexpr std::size_t longest_address = 240;
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// Prints a term as C would write it, up to a length.
 class TermPrinter {
@@ -135,19 +131,6 @@ class TermPrinter {
 };
 
 }  // namespace
-
-std::string short_name(std::string const& name) {
-  if (std::size_t const p = name.rfind("_param_"); p != name.npos) return name.substr(p + 1);
-  if (!name.starts_with("_Z")) return name;
-  std::size_t const end = name.size() - (name.starts_with("_ZN") && name.ends_with('E') ? 1 : 0);
-  for (std::size_t first = end; first-- > 2;) {  // the number that counts what is left
-    std::size_t length = 0, at = first;
-    while (at < end && at < first + 4 && is_digit(name[at]))
-      length = 10 * length + static_cast<std::size_t>(name[at++] - '0');
-    if (length != 0 && at + length == end && !is_digit(name[at])) return name.substr(at, length);
-  }
-  return name;
-}
 
 std::string text_of_term(program::Program const& program, execution::Execution const& execution,
                          std::uint32_t id) {

@@ -12,7 +12,6 @@ namespace swizproof::kernel_detail {
 [[nodiscard]] std::string text_of_term(program::Program const& program, execution::Execution const& execution,
                                        std::uint32_t id);
 
-/// A variable's name without its scope: `_ZN4kern6memoryE` and `_ZZ4gemmPfE6memory` are memory, `.._param_0` is param_0.
-[[nodiscard]] std::string short_name(std::string const& name);
+using program::short_name;
 
 }  // namespace swizproof::kernel_detail

@@ -54,13 +54,6 @@ void judge_generic(ExecutedKernel& kernel, Origins::Root root, MemoryAccess cons
   out.bounds_reason = no_known_array;
 }
 
-/// True if a generic address is that of no shared memory.
-bool is_elsewhere(ExecutedKernel const& kernel, Origins::Root root, Id address) {
-  if (root == Origins::Root::mixed) return false;
-  return root == Origins::Root::other || kernel.origins.rooted_in_parameter(address) ||
-         !kernel.program.makes_generic;
-}
-
 /// An access to global memory, whose sectors are decided if it is executed.
 NamedAccess name_global(ExecutedKernel const& kernel, MemoryAccess const& m, ExecutedAccess const* executed,
                         NamedAccess out) {
@@ -111,7 +104,7 @@ std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index
   ExecutedAccess const& done = kernel.execution.accesses[index];
   Origins::Root const root = kernel.origins.root_of(done.address, out.symbol);
   bool const generic = m.generic && root != Origins::Root::shared;
-  if (generic && is_elsewhere(kernel, root, done.address)) {
+  if (generic && kernel.origins.is_elsewhere(root, done.address)) {
     if (!kernel.options.global || !kernel.origins.rooted_in_parameter(done.address)) return std::nullopt;
     kernel.program.accesses[index].global = true;
     return name_global(kernel, m, &done, {described(kernel.module, m, access.sass)});

@@ -159,6 +159,11 @@ bool Origins::rooted_in_parameter(Id id) const {
   return parameter;
 }
 
+bool Origins::is_elsewhere(Root root, Id address) const {
+  if (root == Root::mixed) return false;
+  return root == Root::other || rooted_in_parameter(address) || !program_.makes_generic;
+}
+
 Id Origins::node_of_symbol(std::uint32_t symbol) {
   if (symbols_.empty())
     for (Id id = 0; id < execution_.terms.nodes().size(); ++id)

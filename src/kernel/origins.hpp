@@ -45,6 +45,8 @@ class Origins {
   /// True for an address that a parameter points to. It is global memory: a kernel gets no pointer to another block's shared memory or to
   /// a thread's own memory.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
+  /// True if a generic address with this root is that of no shared memory, in every case.
+  [[nodiscard]] bool is_elsewhere(Root root, Id address) const;
 
   /// Goes on from a term to its operands but for conditions, through loops to first values, and through shuffles to what a lane gives.
   void add_summands(Id id, Walk& walk) const;

@@ -77,7 +77,7 @@ class RaceSearch {
   KernelRaces run() {
     if (!execution_.refused.empty()) return give_up(execution_.refused), out_;
     if (!find_shapes() || !classify()) return out_;
-    if (out_.accesses == 0) return out_.verdict = RaceVerdict::proved, out_;
+    if (out_.accesses == 0 && obstacle_.empty()) return out_.verdict = RaceVerdict::proved, out_;
     std::uint64_t const threads =
         shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
     barriers_ = barriers_of(function_, lowered_, program_, threads);
@@ -162,9 +162,7 @@ class RaceSearch {
       std::uint32_t symbol = 0;
       Origins::Root const root = origins_.root_of(e.address, symbol);
       if (m.generic) {
-        if (!program_.makes_generic || root == Origins::Root::other ||
-            (root != Origins::Root::shared && origins_.rooted_in_parameter(e.address)))
-          continue;
+        if (root != Origins::Root::shared && origins_.is_elsewhere(root, e.address)) continue;
         if (root != Origins::Root::shared) {
           hinder("a generic address may be one of shared memory: " + m.op, m.line);
           continue;

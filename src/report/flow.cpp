@@ -135,7 +135,7 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
            {"fault", nullptr},
            {"reason", r.reason.empty() ? Json() : Json(r.reason)},
            {"at", r.at ? flow_lines({*r.at})[0] : Json()}};
-  if (r.first)
+  if (r.first && r.verdict != FlowVerdict::unknown)
     out["first_wrong"] = {{"element", r.first->element},
                           {"block", r.first->block},
                           {"expected_terms", r.first->expected_terms},
@@ -170,10 +170,12 @@ std::string describe(FlowReport const& r, int indent) {
     text += fmt::format("{:{}}not decided: {}\n", "", indent, printable(r.reason));
     if (r.at) text += line_text(*r.at, indent + 2);
   }
-  if (r.first) text += wrong_text(*r.first, indent);
-  if (r.missing != 0)
+  // An undecided launch may write more than was followed.
+  bool const decided = r.verdict != FlowVerdict::unknown;
+  if (r.first && decided) text += wrong_text(*r.first, indent);
+  if (r.missing != 0 && decided)
     text += fmt::format("{:{}}not written: {}\n", "", indent, names_text(r.missing, r.missing_names));
-  if (r.unexpected != 0)
+  if (r.unexpected != 0 && decided)
     text += fmt::format("{:{}}written and not expected: {}\n", "", indent,
                         names_text(r.unexpected, r.unexpected_names));
   if (!r.repairs.empty()) text += fmt::format("{:{}}proved with one instruction changed\n", "", indent);

@@ -26,4 +26,7 @@ struct Variable {
   std::uint64_t padding = 0;  ///< shared memory of SASS: bytes that may lie between static and dynamic memory
 };
 
+/// A variable's name without its scope: `_ZN4kern6memoryE` and `_ZZ4gemmPfE6memory` are memory, `.._param_0` is param_0.
+[[nodiscard]] std::string short_name(std::string const& name);
+
 }  // namespace swizproof::program

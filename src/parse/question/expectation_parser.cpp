@@ -19,6 +19,14 @@ class ExpectationParser {
  public:
   ExpectationParser(std::string const& text, std::vector<FlowArray> const& arrays)
       : text_(text), in_(text), arrays_(arrays) {}
+  /// Reads it once more in C's types: the ranges of the indices, which stand behind the elements or are their extents, are known.
+  ExpectationParser(std::string const& text, std::vector<FlowArray> const& arrays,
+                    std::vector<FlowIndex> const& indices)
+      : ExpectationParser(text, arrays) {
+    typed_.emplace();
+    for (FlowIndex const& i : indices)
+      typed_->push_back(typed_variable(i.name, typed_->size(), i.first, i.last));
+  }
 
   FlowExpectation parse() {
     e_.text = text_;
@@ -27,7 +35,7 @@ class ExpectationParser {
     if (e_.target.at.empty()) in_.fail_here("the result is an element of an array", form);
     in_.expect("=", "after the element of the result");
     (void)sum();
-    if (in_.take_word("if")) e_.condition = expression();
+    if (in_.take_word("if")) e_.condition = expression().value;
     while (in_.take_word("for")) range();
     if (!in_.done()) in_.fail_here("expected '*', '+', 'for' or the end", form);
     for (std::size_t i = 0; i < e_.indices.size(); ++i) bound(i);
@@ -168,15 +176,18 @@ class ExpectationParser {
       if (known_[i]) in_.fail("the index " + names_[i] + " is summed twice", at, in_.at_end_of_token() - at);
       std::optional<std::pair<Expression, Expression>> values;
       if (in_.take_word("in")) {
-        Expression const first = expression();
+        CValue const first = expression();
         in_.expect("..", "between the ends of the range");
-        values = {first, expression()};
+        CValue const last = expression();
+        values = {first.value, last.value};
         given_[i] = true;
+        if (typed_)
+          (*typed_)[i].bounds = {{}, first.bounds.least, std::max(first.bounds.least, last.bounds.most)};
       }
       e_.indices[i].summed = known_[i] = true;
       node.indices.push_back(i), node.ranges.push_back(std::move(values));
     } while (in_.take(","));
-    if (in_.take_word("if")) node.condition = expression();
+    if (in_.take_word("if")) node.condition = expression().value;
     in_.expect(")", "after the indices of the sum");
     std::vector<std::size_t> const mine = node.indices;
     node.a = product();
@@ -199,11 +210,15 @@ class ExpectationParser {
   }
 
   /// An expression of the indices that are known here.
-  Expression expression() {
+  CValue expression() {
     std::size_t const at = in_.at();
-    Expression const x = ExpressionParser(in_, names_).parse();
-    check_known(x, at);
+    CValue x = of_indices();
+    check_known(x.value, at);
     return x;
+  }
+  CValue of_indices() {
+    return typed_ ? ExpressionParser(in_, {}, *typed_).parse_c()
+                  : CValue{ExpressionParser(in_, names_).before_types().parse(), {}};
   }
   void check_known(Expression const& x, std::size_t at) {
     for (Expression::Node const& n : x.nodes())
@@ -219,6 +234,8 @@ class ExpectationParser {
     auto const known =
         std::find_if(arrays_.begin(), arrays_.end(), [&](FlowArray const& a) { return a.name == r.array; });
     if (r.array.empty() || is_digit(r.array[0])) in_.fail_here("expected the name of an array", form);
+    if (known == arrays_.end() && (r.array == "sum" || r.array == "max" || r.array == "min"))
+      in_.fail(r.array + " has its indices in parentheses", at, r.array.size(), r.array + "(k) A[k]");
     if (known == arrays_.end())
       in_.fail("no parameter is the array " + r.array, at, r.array.size(),
                "give it: --param 0=" + r.array + ":f16[128][64]");
@@ -226,7 +243,7 @@ class ExpectationParser {
       if (r.at.size() == known->extents.size())
         in_.fail(r.array + " has " + std::to_string(known->extents.size()) + " indices", at, in_.at() - at);
       std::size_t const from = in_.at();
-      Expression const x = ExpressionParser(in_, names_).parse();
+      Expression const x = of_indices().value;
       if (!target) check_known(x, from);
       in_.expect("]", "to close the index");
       if (x.nodes().size() == 1 && x.nodes()[0].op == Expression::Op::variable)
@@ -298,6 +315,7 @@ class ExpectationParser {
   std::vector<std::string> names_{};
   std::vector<bool> given_{}, known_{};  ///< indices with a range; summed around the place that is read
   std::vector<std::pair<std::uint64_t, std::uint64_t>> alone_{};  ///< index, extent
+  std::optional<std::vector<NamedExpression>> typed_{};           ///< the indices with their bounds
   int depth_ = 0;
   FlowExpectation e_{};
 };
@@ -305,7 +323,8 @@ class ExpectationParser {
 }  // namespace
 
 FlowExpectation parse_expectation(std::string const& text, std::vector<FlowArray> const& arrays) {
-  return ExpectationParser(text, arrays).parse();
+  FlowExpectation const ranges = ExpectationParser(text, arrays).parse();
+  return ExpectationParser(text, arrays, ranges.indices).parse();
 }
 
 }  // namespace swizproof

@@ -51,9 +51,9 @@ TEST(NamedBarriers, AreExecutedByPathsTogether) {
 TEST(NamedBarriers, NameBothAccessesOfARace) {
   FlowReport const r = Case{in + "bar.sync 0, 32;\n" + swapped + store}.report();
   ASSERT_TRUE(r.fault && r.fault->first && r.fault->second);
-  EXPECT_EQ(
-      r.fault->text,
-      "thread 0 reads byte 0x484 of shared memory, which thread 33 has written: no barrier is between them");
+  EXPECT_EQ(r.fault->text,
+            "thread 0 reads byte 0x484 of shared memory (tile+0x84), which thread 33 has written: no barrier "
+            "is between them");
   EXPECT_EQ(r.fault->first->by, "thread 33");
   EXPECT_EQ(r.fault->first->line.op, "st.shared.f32");
   EXPECT_EQ(r.fault->second->line.op, "ld.shared.f32");

@@ -23,6 +23,13 @@ TEST(Provenance, RefutesAReadWithoutABarrier) {
   EXPECT_EQ((Case{in + "bar.warp.sync -1;\n" + neighbour(1) + store}.value(1)), "c[1] = a[0]");
 }
 
+TEST(Provenance, NamesTheArray) {
+  FlowReport const r = Case{load + "st.shared.f32 [%r2], %f1;\n"}.report();
+  ASSERT_TRUE(r.fault);
+  EXPECT_NE(r.fault->text.find("byte 0x400 of shared memory (tile+0x0), which"), std::string::npos)
+      << r.fault->text;
+}
+
 TEST(Provenance, RefutesAWriteAfterAReadWithoutABarrier) {
   std::string const again = "st.shared.f32 [%r3], %f2;\n";
   Case const wrong{in + "bar.sync 0;\n" + neighbour(1) + again + store};
@@ -99,9 +106,10 @@ TEST(Provenance, FencesRegistersOfWgmma) {
   };
   std::string const fence = "wgmma.fence.sync.aligned;\n";
   EXPECT_EQ(value("", fence), "c[0] = 0");
-  for (auto const& [first, second] : {std::pair{fence, std::string()}, {std::string(), std::string()}})
-    EXPECT_EQ(value(first, second),
-              "warp 0 has written accumulators of wgmma, and no wgmma.fence is between");
+  EXPECT_EQ(value("", ""), "warp 0 has written accumulators of wgmma, and no wgmma.fence is between");
+  EXPECT_EQ(value(fence, ""),
+            "warp 0 has written accumulators of wgmma, %f4, behind its last wgmma.fence, and no wgmma.fence "
+            "is between");
 }
 
 TEST(Provenance, FillsWhatACopyDoesNotTake) {

@@ -115,9 +115,9 @@ TEST(Races, OfTwoWarpsAreNamedFirst) {
   // the lanes of one warp race, and then two warps
   FlowReport const r = Case{in + neighbour(1) + neighbour(33) + store}.report();
   ASSERT_TRUE(r.fault && r.fault->first && r.fault->second);
-  EXPECT_EQ(
-      r.fault->text,
-      "thread 32 writes byte 0x480 of shared memory, which thread 1 has read: no barrier is between them");
+  EXPECT_EQ(r.fault->text,
+            "thread 32 writes byte 0x480 of shared memory (tile+0x80), which thread 1 has read: no barrier "
+            "is between them");
   EXPECT_EQ(kind(in + neighbour(1) + store), "race");
 }
 

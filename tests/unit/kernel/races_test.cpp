@@ -111,6 +111,19 @@ TEST(KernelRaces, WhatIsNotModelledIsUndecided) {
       "mbarrier");
 }
 
+TEST(KernelRaces, APointerToSharedOrGlobalMemoryIsUndecided) {
+  expect_open(
+      "ld.param.u64 %rd1, [g]; cvt.u64.u32 %rd2, %r2; cvta.shared.u64 %rd2, %rd2; ld.param.u32 %r9, [n]; "
+      "setp.ne.u32 %p1, %r9, 0; selp.b64 %rd3, %rd2, %rd1, %p1; cvt.u64.u32 %rd4, %r1; shl.b64 %rd4, %rd4, "
+      "2; "
+      "add.u64 %rd3, %rd3, %rd4; st.u32 [%rd3], %r1; ld.u32 %r6, [%rd3+4];",
+      "a generic address may be one of shared memory");
+}
+
+TEST(KernelRaces, NothingIsProvedWhereAnAccessLeavesItsArray) {
+  expect_open("st.shared.u32 [%r4+8192], %r1;", "an access leaves its array");
+}
+
 TEST(KernelRaces, ACopyIsCompleteBehindAWaitAndABarrier) {
   expect_free(copy + "cp.async.wait_all; bar.sync 0; " + neighbour);
   expect_race(copy + "cp.async.wait_all; " + neighbour);
