@@ -79,8 +79,8 @@ Id KnownBits::source_of(Id id, unsigned bit) {
     Node const n = node(id);
     std::vector<Id> parts{n.a, n.b, n.c};
     if (n.op == Op::variable) {
-      Leaf const& l = *kernel_.execution.leaf_at(id);
-      Phi const* const phi = kernel_.execution.phi_at(id);
+      Leaf const& l = *execution_.leaf_at(id);
+      Phi const* const phi = execution_.phi_at(id);
       bool const passed = l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::shuffle;
       parts = {phi != nullptr ? phi->init : passed ? l.args[0] : 0};
     } else if ((n.op == Op::bv_shl || n.op == Op::bv_lshr) && node(n.b).op == Op::constant) {
@@ -95,8 +95,8 @@ Id KnownBits::source_of(Id id, unsigned bit) {
 }
 
 Bits KnownBits::plain(Id id) {
-  if (node(id).width == 0) return {};
-  execution::Facts const f = kernel_.warps.plain(0).facts(id);
+  if (node(id).width == 0 || kernel_ == nullptr) return {};
+  execution::Facts const f = kernel_->warps.plain(0).facts(id);
   return {f.zeros, 0, f.most};
 }
 
@@ -155,12 +155,17 @@ std::optional<bool> KnownBits::truth(Id id) {
 }
 
 Bits KnownBits::variable(Id id, Node const& n) {
-  Leaf const l = kernel_.execution.leaves[n.value];  // there are more of them behind a value
+  Leaf const l = execution_.leaves[n.value];  // there are more of them behind a value
   if (l.kind == Leaf::Kind::exit) return of(l.args[0]);
   if (l.kind == Leaf::Kind::shuffle) return is_followed(id) ? of(l.args[0]) : plain(id);
   if (l.kind != Leaf::Kind::phi) return plain(id);
-  Phi const& p = *kernel_.execution.phi_at(id);
+  Phi const& p = *execution_.phi_at(id);
   if (p.kind == Phi::Kind::same) return of(p.init);
+  if (p.kind == Phi::Kind::orbit && !p.values.empty()) {
+    Bits all{~std::uint64_t{0}, ~std::uint64_t{0}, 0};
+    for (std::uint64_t const v : p.values) all.zeros &= ~v, all.ones &= v, all.most = std::max(all.most, v);
+    return all;
+  }
   return p.kind == Phi::Kind::affine ? counted(p) : plain(id);
 }
 
@@ -170,9 +175,10 @@ Bits KnownBits::counted(Phi const& p) {
   if (step.op != Op::constant) return plain(p.node);
   Bits const init = of(p.init);
   std::uint64_t most = 0;
-  Id const counter = kernel_.execution.counters[static_cast<std::size_t>(p.loop)];
-  for (unsigned w = 0; w < kernel_.warps.count(); ++w) {
-    std::uint64_t const n = kernel_.iterations.count(w, counter);
+  Id const counter = execution_.counters[static_cast<std::size_t>(p.loop)];
+  if (kernel_ == nullptr) most = ~0U;
+  for (unsigned w = 0; kernel_ != nullptr && w < kernel_->warps.count(); ++w) {
+    std::uint64_t const n = kernel_->iterations.count(w, counter);
     most = n == 0 || most == ~0U ? ~0U : std::max(most, n);
   }
   if (most == ~0U && init.start && step.value <= start_mask)
@@ -189,8 +195,9 @@ Bits KnownBits::counted(Phi const& p) {
 
 /// True for a shuffle that gives a value of a lane in every warp.
 bool KnownBits::is_followed(Id shuffle) {
+  if (kernel_ == nullptr) return false;
   unsigned const bits = node(shuffle).width;
-  return std::all_of(kernel_.warps.all().begin(), kernel_.warps.all().end(), [&](auto const& warp) {
+  return std::all_of(kernel_->warps.all().begin(), kernel_->warps.all().end(), [&](auto const& warp) {
     return warp->value(shuffle, bits).state != execution::Lanes::State::varying;
   });
 }
@@ -204,7 +211,7 @@ Bits KnownBits::shifted(Node const& n) {
             a.most <= low_bits(n.width) >> k ? a.most << k : low_bits(n.width)};
   Bits out{(a.zeros | ~low_bits(n.width)) >> k | ~(~std::uint64_t{0} >> k), a.ones >> k, a.most >> k};
   std::uint32_t symbol = 0;
-  if (k == 4 && kernel_.origins.root_of(n.a, symbol) == Origins::Root::shared && a.ones >> window_bits == 0)
+  if (k == 4 && origins_.root_of(n.a, symbol) == Origins::Root::shared && a.ones >> window_bits == 0)
     out.most = std::min(out.most, start_mask), out.start = true;
   return out;
 }

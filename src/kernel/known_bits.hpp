@@ -29,14 +29,18 @@ struct Bits {
 /// tests/reference/kernel_operands.py.
 class KnownBits {
  public:
-  explicit KnownBits(ExecutedKernel& kernel) : kernel_(kernel) {}
+  explicit KnownBits(ExecutedKernel& kernel)
+      : execution_(kernel.execution), origins_(kernel.origins), kernel_(&kernel) {}
+  /// In every launch: no facts of warps are used.
+  KnownBits(execution::Execution const& execution, Origins const& origins)
+      : execution_(execution), origins_(origins) {}
 
   Bits const& of(Id id);
   /// The term that a bit of another one comes from, which is not known.
   [[nodiscard]] Id source_of(Id id, unsigned bit);
 
  private:
-  [[nodiscard]] Node const& node(Id id) const { return kernel_.execution.terms.nodes()[id]; }
+  [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
   [[nodiscard]] Bits plain(Id id);
   Bits compute(Id id);
   Bits variable(Id id, Node const& n);
@@ -45,7 +49,9 @@ class KnownBits {
   Bits shifted(Node const& n);
   [[nodiscard]] bool is_followed(Id shuffle);
 
-  ExecutedKernel& kernel_;
+  execution::Execution const& execution_;
+  Origins const& origins_;
+  ExecutedKernel* kernel_ = nullptr;  ///< null: any launch
   std::unordered_map<Id, Bits> memo_{};
   unsigned depth_ = 0;
 };

@@ -10,7 +10,13 @@ namespace swizproof::kernel_detail {
 using program::Action;
 using program::Block;
 using program::Flow;
+using program::MemoryAccess;
 using program::Program;
+
+Group group_of(ptx::Opcode const& op) {
+  if (op.name == "wgmma") return Group::wgmma;
+  return op.name == "cp" && !op.has("bulk") ? Group::copy : Group::none;
+}
 
 namespace {
 
@@ -44,15 +50,18 @@ bool is_other_order(ptx::Opcode const& op) {
          op.has("release") || op.has("acq_rel");
 }
 
-/// Adds a commit of cp.async, or a wait, that is executed for certain.
-void add_copy_order(ptx::Instruction const& i, BarrierAt const& at, Barriers& out) {
+/// Adds a commit of a group, a wait or a proxy fence that is executed for certain.
+void add_order(ptx::Instruction const& i, BarrierAt const& at, Barriers& out) {
   ptx::Opcode const& op = i.opcode;
-  if (op.name != "cp" || op.has("bulk") || i.guard >= 0) return;
-  if (op.has("commit_group")) out.copies.push_back({at, true, 0});
-  if (op.has("wait_all")) out.copies.push_back({at, false, CopyOrder::all});
+  if (i.guard >= 0) return;
+  if (op.name == "fence" && op.has("proxy") && op.has("async") && !op.has("global")) out.fences.push_back(at);
+  Group const group = group_of(op);
+  if (group == Group::none) return;
+  if (op.has("commit_group")) out.copies.push_back({at, group, true, 0});
+  if (op.has("wait_all")) out.copies.push_back({at, group, false, CopyOrder::all});
   if (op.has("wait_group") && !i.operands.empty() && is_immediate(i.operands[0]))
     out.copies.push_back(
-        {at, false, static_cast<std::uint32_t>(std::min<std::uint64_t>(i.operands[0].value, 1000))});
+        {at, group, false, static_cast<std::uint32_t>(std::min<std::uint64_t>(i.operands[0].value, 1000))});
 }
 
 /// Blocks of the program that are this block of the lowered one: itself, and copies of it.
@@ -76,9 +85,9 @@ Barriers barriers_of(ptx::Function const& function, Program const& lowered, Prog
   for (program::LoweredInstruction const& at : lowered.instructions) {
     ptx::Instruction const& i = function.body[at.instruction];
     if (is_other_order(i.opcode)) out.other = std::string(i.opcode.text) + " is not modelled";
-    if (i.opcode.name == "cp")
+    if (i.opcode.name == "fence" || group_of(i.opcode) != Group::none)
       for (std::uint32_t const block : copies_of(at.block, lowered, program))
-        add_copy_order(i, {block, at.first, i.line, at.instruction}, out);
+        add_order(i, {block, at.first, i.line, at.instruction}, out);
     if (i.opcode.name != "bar" && (i.opcode.name != "barrier" || i.opcode.has("cluster"))) continue;
     bool const warp = i.opcode.has("warp");
     if (warp) {
@@ -117,24 +126,26 @@ struct BlockPart {
 constexpr std::uint8_t most_turns_of_interval = 1, most_turns_of_copy = 8;
 constexpr std::uint32_t most_commits = 32;
 
-/// A barrier, a commit or a wait in a block; those of one step in the order of the text.
+/// A barrier, a commit, a wait or a fence in a block; those of one step in the order of the text.
 struct OrderEvent {
-  enum class Kind : std::uint8_t { barrier, commit, wait } kind = Kind::barrier;
+  enum class Kind : std::uint8_t { barrier, commit, wait, fence } kind = Kind::barrier;
   std::uint32_t step = 0, instruction = 0, pending = 0;
+  Group group = Group::none;
 };
 
 class IntervalSearch {
  public:
   /// `all`: the turns of all loops are followed, also of those without a barrier.
   IntervalSearch(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers,
-                 std::vector<CopyOrder> const& copies, bool all)
+                 std::vector<CopyOrder> const& copies, bool all, std::vector<BarrierAt> const& fences = {})
       : program_(program), flow_(flow), closed_(loops_with(flow, barriers)), events_(program.blocks.size()) {
     if (all) closed_.assign(closed_.size(), true);
-    for (BarrierAt const& b : barriers)
-      events_[b.block].push_back({OrderEvent::Kind::barrier, b.step, b.instruction, 0});
+    using Kind = OrderEvent::Kind;
+    for (BarrierAt const& b : barriers) events_[b.block].push_back({Kind::barrier, b.step, b.instruction});
+    for (BarrierAt const& b : fences) events_[b.block].push_back({Kind::fence, b.step, b.instruction});
     for (CopyOrder const& c : copies)
-      events_[c.at.block].push_back({c.commit ? OrderEvent::Kind::commit : OrderEvent::Kind::wait, c.at.step,
-                                     c.at.instruction, c.pending});
+      events_[c.at.block].push_back(
+          {c.commit ? Kind::commit : Kind::wait, c.at.step, c.at.instruction, c.pending, c.group});
     for (std::vector<OrderEvent>& events : events_)
       std::sort(events.begin(), events.end(), [](OrderEvent const& a, OrderEvent const& b) {
         return std::pair(a.step, a.instruction) < std::pair(b.step, b.instruction);
@@ -157,17 +168,29 @@ class IntervalSearch {
   /// Accesses of a copy's own thread before the wait for it.
   std::vector<std::pair<Visit, Visit>> own() {
     std::vector<std::pair<Visit, Visit>> out;
-    for (std::uint32_t const b : flow_.order)
-      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s) {
-        if (!copies_at(s)) continue;
-        Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
-        for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
-      }
+    each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
+      if (group_of(m) == Group::none) return;
+      Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
+      for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
+    });
+    return out;
+  }
+
+  /// wgmma behind an access of the generic proxy, with no fence between.
+  std::vector<std::pair<Visit, Visit>> unfenced() {
+    std::vector<std::pair<Visit, Visit>> out;
+    to_fence_ = true;
+    each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
+      if (group_of(m) == Group::wgmma) return;
+      Visit const first{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
+      for (Visit const& v : follow(first, b, s).own)
+        if (group_of(program_.accesses[v.access]) == Group::wgmma) out.emplace_back(first, v);
+    });
     return out;
   }
 
  private:
-  /// A thread behind a copy that it executed.
+  /// A thread behind an access that it executed.
   struct CopyState {
     std::uint32_t block = 0, step = 0;  ///< the next one
     std::vector<Turn> turns{};
@@ -181,9 +204,12 @@ class IntervalSearch {
     bool ends = false;  ///< a thread ends before a barrier behind the wait
   };
 
-  [[nodiscard]] bool copies_at(std::uint32_t step) const {
-    program::Step const& s = program_.steps[step];
-    return s.action == Action::access && is_copy(program_.accesses[s.extra]);
+  /// Calls fn(block, step, access) for each.
+  template <class Fn>
+  void each_access(Fn const& fn) const {
+    for (std::uint32_t const b : flow_.order)
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+        if (program_.steps[s].action == Action::access) fn(b, s, program_.accesses[program_.steps[s].extra]);
   }
 
   [[nodiscard]] std::vector<Turn> turns_of(std::uint32_t block, Turn turn) const {
@@ -197,7 +223,7 @@ class IntervalSearch {
     Interval out;
     out.visits = from(start);
     for (Visit const& v : *out.visits) {
-      if (!is_copy(program_.accesses[v.access])) continue;
+      if (group_of(program_.accesses[v.access]) == Group::none) continue;
       Pending const& pending = pending_of(v);
       out.ends = out.ends || pending.ends;
       for (BlockPart const& at : pending.starts) out.later.emplace_back(v, from(at));
@@ -208,25 +234,25 @@ class IntervalSearch {
   Pending const& pending_of(Visit const& copy) {
     auto const [at, fresh] = pending_.try_emplace(copy);
     if (fresh)
-      for (std::uint32_t const b : flow_.order)
-        for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
-          if (copies_at(s) && program_.steps[s].extra == copy.access) {
-            Pending one = follow(copy, b, s);
-            at->second.starts.merge(one.starts);
-            at->second.ends = at->second.ends || one.ends;
-          }
+      each_access([&, &all = at->second](std::uint32_t b, std::uint32_t s, MemoryAccess const&) {
+        if (program_.steps[s].extra != copy.access) return;
+        Pending one = follow(copy, b, s);
+        all.starts.merge(one.starts);
+        all.ends = all.ends || one.ends;
+      });
     return at->second;
   }
 
-  /// All paths of a thread from a copy to the barrier behind the wait for it.
+  /// All paths of a thread from a copy to the barrier behind the wait for it, or from an access to the fence behind it.
   Pending follow(Visit const& copy, std::uint32_t block, std::uint32_t step) const {
     Pending out;
+    Group const group = group_of(program_.accesses[copy.access]);
     std::set<CopyState> seen;
-    std::vector<CopyState> work{{block, step + 1, copy.turns, 0, false}};
+    std::vector<CopyState> work{{block, step + 1, copy.turns, 0, group == Group::none}};
     while (!work.empty()) {
       CopyState at = std::move(work.back());
       work.pop_back();
-      if (!seen.insert(at).second || passes_block(at, out)) continue;
+      if (!seen.insert(at).second || passes_block(at, group, out)) continue;
       Block const& b = program_.blocks[at.block];
       out.ends = out.ends || b.taken < 0 || (b.condition >= 0 && b.next < 0);
       for (std::uint32_t const to : program::successors(b)) {
@@ -237,11 +263,11 @@ class IntervalSearch {
     return out;
   }
 
-  /// Follows a thread to the end of its block; true if it comes to the barrier behind the wait.
-  bool passes_block(CopyState& at, Pending& out) const {
+  /// Follows a thread to the end of its block; true if it comes to the barrier behind the wait, or to the fence.
+  bool passes_block(CopyState& at, Group group, Pending& out) const {
     std::uint32_t number = 0, step = at.step;
     auto const visit = [&](std::uint32_t to) {
-      for (; step < to && !at.waited; ++step)
+      for (; step < to && (!at.waited || to_fence_); ++step)
         if (program_.steps[step].action == Action::access)
           out.own.insert({program_.steps[step].extra, at.turns});
     };
@@ -249,17 +275,20 @@ class IntervalSearch {
       number += e.kind == OrderEvent::Kind::barrier ? 1 : 0;
       if (e.step < at.step) continue;
       visit(e.step);
-      if (e.kind == OrderEvent::Kind::commit) {
-        at.commits = std::min(at.commits + 1, most_commits);
-      } else if (e.kind == OrderEvent::Kind::wait) {
-        at.waited = at.waited || e.pending == CopyOrder::all || at.commits > e.pending;
-      } else if (at.waited) {
-        return true;
-      } else {
-        out.starts.insert({at.block, number, at.turns});
-      }
+      if (passes(e, group, at)) return true;
+      if (e.kind == OrderEvent::Kind::barrier) out.starts.insert({at.block, number, at.turns});
     }
     visit(program_.blocks[at.block].last);
+    return false;
+  }
+
+  /// True for the event that ends the search.
+  bool passes(OrderEvent const& e, Group group, CopyState& at) const {
+    using Kind = OrderEvent::Kind;
+    if (e.kind == (to_fence_ ? Kind::fence : Kind::barrier)) return at.waited;
+    if (e.group != group) return false;
+    if (e.kind == Kind::commit) at.commits = std::min(at.commits + 1, most_commits);
+    if (e.kind == Kind::wait) at.waited = at.waited || e.pending == CopyOrder::all || at.commits > e.pending;
     return false;
   }
 
@@ -313,6 +342,7 @@ class IntervalSearch {
   std::vector<std::vector<std::uint32_t>> ends_{};  ///< by block: steps before which a barrier is
   std::map<BlockPart, Interval::Visits> from_{};
   std::map<Visit, Pending> pending_{};
+  bool to_fence_ = false;  ///< paths end at a fence.proxy.async, not at a barrier
 };
 
 /// Blocks that are reached from some others without passing `stop` (-1: none).
@@ -336,8 +366,10 @@ bool has_access(Program const& program, std::uint32_t block) {
 
 }  // namespace
 
-bool is_copy(program::MemoryAccess const& access) {
-  return access.instruction && access.instruction->operation == Operation::cp_async;
+Group group_of(MemoryAccess const& access) {
+  if (access.operand >= 0) return Group::wgmma;
+  return access.instruction && access.instruction->operation == Operation::cp_async ? Group::copy
+                                                                                    : Group::none;
 }
 
 std::vector<Interval> intervals_of(Program const& program, Flow const& flow,
@@ -349,6 +381,13 @@ std::vector<Interval> intervals_of(Program const& program, Flow const& flow,
 std::vector<std::pair<Visit, Visit>> own_accesses(Program const& program, Flow const& flow,
                                                   std::vector<CopyOrder> const& copies) {
   return IntervalSearch(program, flow, {}, copies, true).own();
+}
+
+std::vector<std::pair<Visit, Visit>> unfenced(Program const& program, Flow const& flow,
+                                              Barriers const& barriers, bool own) {
+  return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, barriers.copies,
+                        own, barriers.fences)
+      .unfenced();
 }
 
 Deciding deciding_branches(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers) {

@@ -8,6 +8,11 @@
 // Copies. cp.async writes at any time from its execution until its thread has waited for its group; others see the bytes behind the next
 // barrier. So a copy is in all intervals up to the one in which each path of its thread has waited. A path that commits fewer groups
 // waits later: a commit or a wait with a guard is left out. Until the wait, accesses of the copy's own thread meet it too.
+//
+// wgmma reads at any time from its execution until its thread has waited for its group, which is counted as those of cp.async. It reads by
+// the async proxy: a fence.proxy.async has to be between a write by a thread, or by cp.async behind the wait for it, and wgmma. Any thread
+// may execute it. If no path of the control flow from the write to wgmma is without a fence, each chain of barriers that orders them has one:
+// the chain goes on at each barrier where another thread came to it, so that its parts are a path.
 #pragma once
 
 #include <swizproof/program/control_flow.hpp>
@@ -28,10 +33,14 @@ struct BarrierAt {
   std::uint32_t instruction = 0;  ///< index in Function::body: some instructions have no step
 };
 
-/// A commit of cp.async, or a wait for all but `pending` groups, before a step of a block.
+/// Groups of accesses that are complete behind a wait: of cp.async, or of wgmma.
+enum class Group : std::uint8_t { none, copy, wgmma };
+
+/// A commit of a group, or a wait for all but `pending` groups, before a step of a block.
 struct CopyOrder {
   static constexpr std::uint32_t all = ~0U;  ///< wait_all: what is not committed, too
   BarrierAt at{};
+  Group group = Group::copy;
   bool commit = false;
   std::uint32_t pending = 0;
 };
@@ -43,6 +52,7 @@ struct Barriers {
   std::string broken{};              ///< why none of them is known to hold the whole block; empty: each does
   std::string other{};  ///< other synchronisation, which orders more than these barriers do; empty: none
   std::vector<CopyOrder> copies{};
+  std::vector<BarrierAt> fences{};  ///< fence.proxy.async, of shared memory
 };
 
 /// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of a block, 0 if not known.
@@ -86,8 +96,15 @@ struct Interval {
                                                                 program::Flow const& flow,
                                                                 std::vector<CopyOrder> const& copies);
 
-/// True for a copy by cp.async.
-[[nodiscard]] bool is_copy(program::MemoryAccess const& access);
+/// Each access of a thread or of cp.async, and wgmma behind it with no fence.proxy.async between. `own`: of one thread; else barriers of the block
+/// are between.
+[[nodiscard]] std::vector<std::pair<Visit, Visit>> unfenced(program::Program const& program,
+                                                            program::Flow const& flow,
+                                                            Barriers const& barriers, bool own);
+
+/// The groups that an access belongs to, and those that a commit or a wait is about.
+[[nodiscard]] Group group_of(program::MemoryAccess const& access);
+[[nodiscard]] Group group_of(ptx::Opcode const& op);
 
 /// For each loop, true if a barrier lies in it.
 [[nodiscard]] std::vector<bool> loops_with(program::Flow const& flow, std::vector<BarrierAt> const& barriers);

@@ -354,22 +354,35 @@ void RacePair::stays(Term address, std::int64_t array, unsigned bytes) {
   facts_ = facts_ && address - word(*v.placed) < word(size < bytes ? 1 : size - bytes + 1);
 }
 
-Formula RacePair::meets(Visit const& a, Visit const& b, std::array<std::int64_t, 2> arrays, Warps warps) {
+/// First byte of an access, and their number: of a descriptor those of all pieces in which the swizzle moves what it reads.
+std::pair<Term, Term> RacePair::bytes_of(Term address, SharedAccess const& access, unsigned bytes) {
+  if (!access.tile) {
+    Term const first = resized(address, 32);
+    stays(first, access.array, bytes);
+    return {first, word(bytes)};
+  }
+  Term const start = shl(resized(address, 32) & word(start_mask), 4);
+  stays(start, access.array, access.tile->extent);
+  Term const pieces = word(~std::uint64_t{access.tile->piece() - 1} & low_bits(32));
+  Term const first = start & pieces, last = start + word(access.tile->extent - 1);
+  return {first, (last & pieces) + word(access.tile->piece()) - first};
+}
+
+Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
+                        Warps warps) {
   Visit const* const both[] = {&a, &b};
-  std::vector<Term> address;
+  std::vector<std::pair<Term, Term>> bytes;
   Formula guards = true;
-  unsigned bytes[2] = {};
   for (unsigned t = 0; t < 2; ++t) {
     execution::ExecutedAccess const& e = execution_.accesses[both[t]->access];
     View of = view(warps == Warps::own ? 0 : t, t, e.loop, both[t]->turns);
     guards = guards && Formula(terms_, translated(e.guard, of));
-    address.push_back(resized(Term{terms_, translated(e.address, of)}, 32));
+    Term const address{terms_, translated(e.address, of)};
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
-    bytes[t] = program_.accesses[both[t]->access].bytes;
-    stays(address[t], arrays[t], bytes[t]);
+    bytes.push_back(bytes_of(address, *what[t], program_.accesses[both[t]->access].bytes));
   }
   Formula const overlap =
-      address[1] - address[0] < word(bytes[0]) || address[0] - address[1] < word(bytes[1]);
+      bytes[1].first - bytes[0].first < bytes[0].second || bytes[0].first - bytes[1].first < bytes[1].second;
   Formula const threads = two_threads(warps);
   return facts_ && guards && overlap && threads;
 }

@@ -4,6 +4,7 @@
 // has more cases than launches have, so that "no case" is a proof, and a case is only a hint.
 #pragma once
 
+#include "race_access.hpp"
 #include "race_intervals.hpp"
 #include "race_uniform.hpp"
 
@@ -57,8 +58,8 @@ class RacePair {
 
   /// Begins a graph. `given`: values of the variables, in their order, of an earlier graph; empty: they are made.
   void begin(Terms& terms, std::span<Term const> given);
-  /// Truth: one thread makes the first access and another one the second, at a common byte. `arrays`: the symbols in which they stay, if known.
-  [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<std::int64_t, 2> arrays,
+  /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses.
+  [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
                               Warps warps);
   /// Truth: two threads in the same iterations of the loops around a block have different values of a truth.
   [[nodiscard]] Formula differs(std::uint32_t block, std::uint32_t truth, Warps warps);
@@ -90,6 +91,7 @@ class RacePair {
   Term shape(unsigned dimension);
   Term linear(unsigned number);
   void stays(Term address, std::int64_t array, unsigned bytes);
+  std::pair<Term, Term> bytes_of(Term address, SharedAccess const& access, unsigned bytes);
   std::optional<std::uint64_t> last_iteration(std::int32_t loop);
   void continues(std::int32_t loop, View& view);
   Formula two_threads(Warps warps);

@@ -1,5 +1,6 @@
 #include "race_run.hpp"
 
+#include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/program/floating.hpp>
 #include <swizproof/program/step.hpp>
 
@@ -121,21 +122,22 @@ bool RaceRun::pending(Event const& e) const {
   return e.copy >= 0 && !threads_[e.thread].copies[static_cast<std::size_t>(e.copy)].done;
 }
 
-/// Commits of cp.async and waits; false if the thread cannot go on.
+/// Commits of groups and waits; false if the thread cannot go on.
 bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) const {
   bool const commit = i.opcode.has("commit_group"), all = i.opcode.has("wait_all");
-  if (i.opcode.name != "cp" || i.opcode.has("bulk") || (!commit && !all && !i.opcode.has("wait_group")))
-    return true;
+  Group const of = group_of(i.opcode);
+  if (of == Group::none || (!commit && !all && !i.opcode.has("wait_group"))) return true;
+  std::uint32_t& groups = t.groups[static_cast<std::size_t>(of)];
   if (i.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(i.guard)];
     if (g.open) return t.state = Thread::State::stuck, false;
     if (((g.bits & 1) != 0) == i.guard_negated) return true;
   }
-  if (commit) return ++t.groups, true;
+  if (commit) return ++groups, true;
   if (!all && i.operands.empty()) return t.state = Thread::State::stuck, false;
   std::uint64_t const left = all ? 0 : i.operands[0].value;
   for (Copy& c : t.copies)
-    if (!c.done && (all || c.group + left < t.groups)) c.done = t.phase;
+    if (!c.done && c.of == of && (all || c.group + left < groups)) c.done = t.phase;
   return true;
 }
 
@@ -147,9 +149,10 @@ void RaceRun::go(std::uint32_t number) {
     auto const& list = of_block_[t.block];
     for (; t.at < list.size(); ++t.at) {
       ptx::Instruction const& i = function_.body[list[t.at].instruction];
+      bool const wgmma = i.opcode.name == "wgmma";  // all of them wait for the warp
       bool const barrier = i.opcode.name == "bar" || i.opcode.name == "barrier";
-      bool const warp = barrier && i.opcode.has("warp");
-      if (barrier && !t.passed) {
+      bool const warp = wgmma || (barrier && i.opcode.has("warp"));
+      if ((barrier || wgmma) && !t.passed) {
         t.state = warp ? Thread::State::at_warp : Thread::State::at_barrier;
         t.waits = list[t.at].instruction + 1;
         return;
@@ -164,6 +167,7 @@ void RaceRun::go(std::uint32_t number) {
       if (store && i.opcode.space == Space::global) store_global(t, i);
       if (writes_elsewhere(i.opcode)) any_store_ = true;
       if (!order_copies(t, i)) return;
+      if (wgmma) ++t.phase;
     }
     std::uint32_t const from = list.empty() ? block.first : list.back().last;
     if (!steps(t, number, from, block.last, nullptr) || !branch(t)) return;
@@ -306,6 +310,7 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
     return true;
   }
   if (known.role == RaceRole::none) return any_store_ = true, true;
+  if (known.tile) return wgmma(t, number, index, base.bits);
   bool const matrix = m.instruction && (m.instruction->operation == Operation::ldmatrix ||
                                         m.instruction->operation == Operation::stmatrix);
   if (matrix && number % 32 >= 8 * m.instruction->matrices) return true;
@@ -322,12 +327,27 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
     if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
     Event e{number, index, t.phase, known.role, {}};
     if (store_of != nullptr) e.value = memory_[b];
-    if (known.copy) {
-      e.copy = static_cast<std::int32_t>(t.copies.size());
-      t.copies.push_back({e, b, t.groups, {}});
-    }
-    note(e, b);
+    known.copy ? note_copy(t, e, b, Group::copy) : note(e, b);
   }
+  return true;
+}
+
+void RaceRun::note_copy(Thread& t, Event e, std::uint64_t byte, Group of) {
+  e.copy = static_cast<std::int32_t>(t.copies.size());
+  t.copies.push_back({e, byte, of, t.groups[static_cast<std::size_t>(of)], {}});
+  note(e, byte);
+}
+
+/// Bytes that wgmma reads for a warp, as reads of its first thread. False if the thread cannot go on.
+bool RaceRun::wgmma(Thread& t, std::uint32_t number, std::uint32_t index, std::uint64_t descriptor) {
+  if (number % 32 != 0) return true;
+  auto const units =
+      accesses_[index].tile->units(static_cast<std::uint32_t>(start_field.of(descriptor)) << 4, number / 32);
+  if (units.empty() || units.back() + 16 > end_) return false;
+  left_ -= std::min<std::uint64_t>(left_, units.size());
+  for (std::uint32_t const unit : units)
+    for (std::uint64_t b = unit; b < unit + 16; ++b)
+      note_copy(t, {number, index, t.phase, RaceRole::read, {}}, b, Group::wgmma);
   return true;
 }
 
@@ -347,7 +367,7 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const reads = o.role == RaceRole::read && e.role == RaceRole::read;
     bool const atomics = o.role == RaceRole::atomic && e.role == RaceRole::atomic;
     bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
-    if (o.thread == e.thread ? !pending(o) : reads || atomics || strong || ordered(o, e)) continue;
+    if (reads || (o.thread == e.thread ? !pending(o) : atomics || strong || ordered(o, e))) continue;
     bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
     bool const numbers = stores && !o.value.open && !e.value.open;
     bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;

@@ -2,9 +2,11 @@
 //
 // A launch has zeros in memory, shared memory too, or the number of each word; the block loads again what it stores. A value that is not followed (an
 // atomic's, a shuffle's, of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
-// the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own.
+// the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own. Instructions of the whole
+// warp, shuffles and those of wgmma, are taken to order its threads.
 #pragma once
 
+#include "race_access.hpp"
 #include "race_intervals.hpp"
 
 #include <swizproof/kernel/races.hpp>
@@ -23,17 +25,6 @@
 #include <vector>
 
 namespace swizproof::kernel_detail {
-
-/// Accesses by what they do; `none`: not to shared memory, or not modelled.
-enum class RaceRole : std::uint8_t { none, read, write, atomic };
-
-/// An access, as the proof and the executions both take it.
-struct SharedAccess {
-  RaceRole role = RaceRole::none;
-  bool copy = false;        ///< by cp.async, complete behind a wait
-  bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
-  std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
-};
 
 /// A launch of one block.
 struct RaceLaunch {
@@ -75,10 +66,11 @@ class RaceRun {
     Value value{};
     std::int32_t copy = -1;  ///< index of the thread's copies; -1: none
   };
-  /// One byte of a copy by cp.async.
+  /// One byte of a copy by cp.async, or one that wgmma reads.
   struct Copy {
     Event event{};
     std::uint64_t byte = 0;
+    Group of = Group::copy;
     std::uint32_t group = 0;
     std::optional<std::uint32_t> done{};  ///< phase in which the thread has waited
   };
@@ -87,7 +79,8 @@ class RaceRun {
     std::uint32_t block = 0, at = 0;  ///< instruction of the block
     bool passed = false;              ///< the barrier at which it was
     enum class State : std::uint8_t { runs, at_barrier, at_warp, ended, stuck } state = State::runs;
-    std::uint32_t waits = 0, phase = 0, groups = 0;
+    std::uint32_t waits = 0, phase = 0;
+    std::array<std::uint32_t, 3> groups{};  ///< committed, by Group
     std::vector<Copy> copies{};
   };
   void go(std::uint32_t number);
@@ -101,6 +94,8 @@ class RaceRun {
   void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at);
   void store_global(Thread const& t, ptx::Instruction const& i);
   void note(Event const& e, std::uint64_t byte);
+  void note_copy(Thread& t, Event e, std::uint64_t byte, Group of);
+  bool wgmma(Thread& t, std::uint32_t number, std::uint32_t index, std::uint64_t descriptor);
   bool order_copies(Thread& t, ptx::Instruction const& i) const;
   void begin_interval();
   [[nodiscard]] bool pending(Event const& e) const;

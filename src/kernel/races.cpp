@@ -4,6 +4,7 @@
 #include "launch.hpp"
 #include "named_access.hpp"
 #include "origins.hpp"
+#include "race_access.hpp"
 #include "race_intervals.hpp"
 #include "race_pair.hpp"
 #include "race_run.hpp"
@@ -13,7 +14,6 @@
 #include <swizproof/engine/walk.hpp>
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
-#include <swizproof/program/opcode.hpp>
 #include <swizproof/program/step.hpp>
 #include <swizproof/ptx/arrays.hpp>
 #include <swizproof/ptx/inline.hpp>
@@ -45,13 +45,12 @@ std::string_view name_of(RaceKind kind) {
 namespace kernel_detail {
 namespace {
 
-using execution::ExecutedAccess;
-using program::MemoryAccess;
 using program::Space;
 
 constexpr std::size_t most_race_pairs = 6'000;
 constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< most steps of one question, by Z3's count
 constexpr unsigned most_race_hints = 6;                 ///< cases of the solver that are executed
+constexpr unsigned warpgroup_threads = 128;             ///< [PTX ISA 9.1, 9.7.15.1]
 constexpr unsigned race_styles = 8;                     ///< number of styles of parameters
 
 /// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
@@ -68,6 +67,7 @@ class RaceSearch {
     std::uint64_t const first = options.arch->code.value().reserved_shared;
     (void)ptx::place_arrays(module, head, first, lowered_);
     place_rest(first);
+    descriptors_as_accesses(lowered_);
     program_ = program::with_one_entry(lowered_);
     flow_ = program::flow_of(program_);
     execution_.wants_conditions = true;
@@ -76,15 +76,17 @@ class RaceSearch {
 
   KernelRaces run() {
     if (!execution_.refused.empty()) return give_up(execution_.refused), out_;
-    if (!find_shapes() || !classify()) return out_;
-    if (out_.accesses == 0 && obstacle_.empty()) return out_.verdict = RaceVerdict::proved, out_;
+    if (!find_shapes()) return out_;
+    shared_ = shared_accesses_of(function_, lowered_, execution_, origins_);
+    out_.accesses = shared_.count;
+    if (out_.accesses == 0 && shared_.obstacle.empty()) return out_.verdict = RaceVerdict::proved, out_;
     std::uint64_t const threads =
         shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
     barriers_ = barriers_of(function_, lowered_, program_, threads);
-    RaceRun runs(function_, lowered_, accesses_, end_);
-    if (barriers_.broken.empty() && barriers_.other.empty() && obstacle_.empty()) sample(runs);
+    RaceRun runs(function_, lowered_, shared_.all, end_);
+    if (barriers_.broken.empty() && barriers_.other.empty() && shared_.obstacle.empty()) sample(runs);
     if (out_.verdict == RaceVerdict::refuted) return out_;
-    if (!obstacle_.empty()) return give_up(obstacle_, obstacle_lines_), out_;
+    if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
     UniformTerms uniform(program_, execution_);
     uniform_ = &uniform;
     prove(runs);
@@ -134,79 +136,13 @@ class RaceSearch {
     return true;
   }
 
-  static bool has(std::string const& op, std::string_view part) { return op.find(part) != std::string::npos; }
-
-  static RaceRole role_of(MemoryAccess const& m) {
-    if (m.op.starts_with("atom") || m.op.starts_with("red")) return RaceRole::atomic;
-    if (!m.instruction || m.of_tile) return RaceRole::none;
-    switch (m.instruction->operation) {
-      case Operation::ld_shared:
-      case Operation::ldmatrix:
-        return RaceRole::read;
-      case Operation::st_shared:
-      case Operation::stmatrix:
-      case Operation::cp_async:
-        return RaceRole::write;
-    }
-    return RaceRole::none;
-  }
-
-  /// Classifies the accesses to shared memory and the threads that make them. Returns false if some are not modelled.
-  bool classify() {
-    accesses_.resize(program_.accesses.size());
-    for (std::size_t i = 0; i < accesses_.size(); ++i) {
-      MemoryAccess const& m = program_.accesses[i];
-      ExecutedAccess const& e = execution_.accesses[i];
-      if (!e.reached) continue;
-      SharedAccess& one = accesses_[i];
-      std::uint32_t symbol = 0;
-      Origins::Root const root = origins_.root_of(e.address, symbol);
-      if (m.generic) {
-        if (root != Origins::Root::shared && origins_.is_elsewhere(root, e.address)) continue;
-        if (root != Origins::Root::shared) {
-          hinder("a generic address may be one of shared memory: " + m.op, m.line);
-          continue;
-        }
-      }
-      one.role = role_of(m), one.copy = is_copy(m);
-      if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
-      one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
-      ++out_.accesses;
-      if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
-          has(m.op, "shared::cluster"))
-        hinder(m.reason.empty() ? m.op + " is not modelled" : m.reason, m.line);
-    }
-    for (ptx::Instruction const& i : function_.body)
-      if (touches_otherwise(i.opcode))
-        hinder(std::string(i.opcode.text) + " is not modelled", i.line), ++out_.accesses;
-    for (std::size_t i = 0; i < program_.operands.size(); ++i)
-      if (execution_.operands[i].reached)
-        hinder(program_.operands[i].at.op + " is not modelled", program_.operands[i].at.line),
-            ++out_.accesses;
-    return true;
-  }
-  /// Instructions on shared memory that make no access of the program.
-  static bool touches_otherwise(ptx::Opcode const& op) {
-    static constexpr std::string_view known[] = {"ld",       "st",       "atom",  "red",   "ldmatrix",
-                                                 "stmatrix", "cp",       "cvta",  "mapa",  "isspacep",
-                                                 "wmma",     "multimem", "fence", "wgmma", "tcgen05"};
-    if (op.name == "mbarrier" || op.name == "tensormap" || (op.name == "cp" && op.has("mbarrier")))
-      return true;
-    return std::find(std::begin(known), std::end(known), op.name) == std::end(known) &&
-           std::any_of(op.parts.begin(), op.parts.end(),
-                       [](std::string_view p) { return p.starts_with("shared"); });
-  }
-  void hinder(std::string const& why, std::uint32_t line) {
-    if (obstacle_.empty()) obstacle_ = why;
-    obstacle_lines_.push_back(line);
-  }
-
   // ------------------------------------------------------------------------------------- executions
 
   [[nodiscard]] std::vector<std::array<std::uint32_t, 3>> blocks() const {
     if (shapes_.given) return {*shapes_.given};
     std::vector<std::array<std::uint32_t, 3>> all{{64, 1, 1}, {33, 1, 1}, {256, 1, 1}, {2, 1, 1}};
     if (shapes_.dimensions == 3) all = {{8, 8, 1}, {32, 4, 1}, {4, 4, 4}, {16, 16, 1}};
+    if (shared_.descriptors) all = {{128, 1, 1}, {256, 1, 1}, {384, 1, 1}};
     std::erase_if(all, [&](auto const& b) { return b[0] * b[1] * b[2] > shapes_.most; });
     if (all.empty()) all.push_back({shapes_.most, 1, 1});
     return all;
@@ -248,6 +184,7 @@ class RaceSearch {
   bool execute(RaceRun& runs, RaceLaunch const& launch) {
     std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
     if (threads == 0 || threads > shapes_.most) return false;  // no such launch
+    if (shared_.descriptors && threads % warpgroup_threads != 0) return false;
     auto const& found = runs.run(launch);
     for (RaceRun::Found const& f : found) {
       if (f.kind != RaceKind::read_write && options_.same_values && !f.differ) continue;
@@ -373,7 +310,7 @@ class RaceSearch {
         if (at.block == b) from = std::max(from, at.step), barrier = true;
       for (std::uint32_t s = from; s < program_.blocks[b].last; ++s)
         if (program_.steps[s].action == program::Action::access &&
-            accesses_[program_.steps[s].extra].role != RaceRole::none)
+            shared_.all[program_.steps[s].extra].role != RaceRole::none)
           return true;
       if (!barrier) work.insert(work.end(), flow_.before[b].begin(), flow_.before[b].end());
     }
@@ -395,11 +332,13 @@ class RaceSearch {
                note_lines))
       return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
-    if (!prove_own(runs)) return;
+    if (!prove_own(runs) || !prove_fences(runs)) return;
     out_.verdict = RaceVerdict::proved;
     out_.assumed = {"each access stays in its array",
                     "arrays lie where devices were measured to place them (H18)"};
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
+    if (shared_.descriptors)
+      out_.assumed.emplace_back("addresses in descriptors of wgmma lie below 2^18 bytes");
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
@@ -413,6 +352,18 @@ class RaceSearch {
     unsigned hints = 0;
     std::string open{};
     std::vector<std::uint32_t> lines{};
+    bool fences = false;  ///< pairs with no proxy fence between
+    /// Reason why the answer is unknown if the two accesses meet.
+    [[nodiscard]] std::string doubt(std::string const& first, std::string const& second) const {
+      if (fences)
+        return fmt::format("{} may read a byte of {}, and no fence.proxy.async may be between", second,
+                           first);
+      return fmt::format("{} may access one byte: {} and {}",
+                         warps == RacePair::Warps::own
+                             ? "a thread and its own copy, for which it has not waited,"
+                             : "two threads",
+                         first, second);
+    }
   };
 
   /// False if a pair is not proved; then the answer is given.
@@ -441,23 +392,32 @@ class RaceSearch {
     return search.open.empty() || (give_up(search.open, search.lines), false);
   }
 
+  /// Writes against wgmma that reads with no fence.proxy.async between; false if a pair is not proved.
+  bool prove_fences(RaceRun& runs) {
+    for (RacePair::Warps const warps : {RacePair::Warps::own, RacePair::Warps::any}) {
+      if (!shared_.descriptors) return true;
+      PairSearch search{runs, warps};
+      search.fences = true;
+      for (auto const& [first, read] : unfenced(program_, flow_, barriers_, warps == RacePair::Warps::own))
+        if (!decide_pair(search, first, read)) return false;
+      if (!search.open.empty()) return give_up(search.open, search.lines), false;
+    }
+    return true;
+  }
+
   /// False if the answer is given. A pair that is not proved is noted.
   bool decide_pair(PairSearch& search, Visit const& a, Visit const& b) {
     if (!may_race(a, b) || !search.done.insert({a, b}).second) return true;
     if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
     if (disjoint(a, b)) return true;
     std::vector<RaceUnknown> unknowns;
-    std::array<std::int64_t, 2> const arrays{accesses_[a.access].array, accesses_[b.access].array};
-    Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, arrays, search.warps); }, unknowns);
+    std::array<SharedAccess const*, 2> const both{&shared_.all[a.access], &shared_.all[b.access]};
+    Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, both, search.warps); }, unknowns);
     if (std::holds_alternative<Proved>(answer)) return true;
     auto const* const case_of = std::get_if<Refuted>(&answer);
     if (search.open.empty()) {
       search.open = case_of != nullptr
-                        ? fmt::format("{} may access one byte: {} and {}",
-                                      search.warps == RacePair::Warps::own
-                                          ? "a thread and its own copy, for which it has not waited,"
-                                          : "two threads",
-                                      program_.accesses[a.access].op, program_.accesses[b.access].op)
+                        ? search.doubt(program_.accesses[a.access].op, program_.accesses[b.access].op)
                         : "the solver has no answer: " + std::get<Unknown>(answer).reason;
       if (!search.note.empty()) search.open += "; " + search.note;
       search.lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
@@ -471,13 +431,13 @@ class RaceSearch {
   }
 
   [[nodiscard]] bool may_race(Visit const& a, Visit const& b) const {
-    SharedAccess const &x = accesses_[a.access], &y = accesses_[b.access];
+    SharedAccess const &x = shared_.all[a.access], &y = shared_.all[b.access];
     if (x.role == RaceRole::none || y.role == RaceRole::none) return false;
     if (x.role == RaceRole::atomic && y.role == RaceRole::atomic) return false;
     return x.role != RaceRole::read || y.role != RaceRole::read;
   }
   [[nodiscard]] bool disjoint(Visit const& a, Visit const& b) const {
-    std::int64_t const x = accesses_[a.access].array, y = accesses_[b.access].array;
+    std::int64_t const x = shared_.all[a.access].array, y = shared_.all[b.access].array;
     if (x < 0 || y < 0 || x == y) return false;
     return !program_.symbols[static_cast<std::size_t>(x)].extern_array ||
            !program_.symbols[static_cast<std::size_t>(y)].extern_array;
@@ -514,11 +474,9 @@ class RaceSearch {
   Origins origins_{program_, flow_, execution_};
   BlockShapes shapes_{};
   std::map<std::string, std::uint64_t> params_{};
-  std::vector<SharedAccess> accesses_{};
+  SharedAccesses shared_{};
   Barriers barriers_{};
   std::uint64_t end_ = 0;
-  std::string obstacle_{};
-  std::vector<std::uint32_t> obstacle_lines_{};
   UniformTerms* uniform_ = nullptr;
   bool some_end_ = false;  ///< a thread may end while others go on to a barrier
   KernelRaces out_{};

@@ -71,10 +71,17 @@ nlohmann::ordered_json to_json(KernelRaces const& races) {
 }
 
 std::string describe(Race const& r) {
-  bool const copied = r.first.op.starts_with("cp.async") || r.second.op.starts_with("cp.async");
-  char const* const missing = r.first.thread == r.second.thread ? "no wait for the copy is between"
-                              : copied ? "no wait for the copy with a barrier behind it is between"
-                                       : "no barrier is between";
+  auto const either = [&](std::string_view op) {
+    return r.first.op.starts_with(op) || r.second.op.starts_with(op);
+  };
+  std::string_view const pending = either("cp.async")                ? "the copy"
+                                   : r.first.op.starts_with("wgmma") ? "wgmma"
+                                                                     : "";
+  std::string const missing =
+      pending.empty() ? "no barrier is between"
+      : r.first.thread == r.second.thread
+          ? fmt::format("no wait for {} is between", pending)
+          : fmt::format("no wait for {} with a barrier behind it is between", pending);
   return fmt::format("{}: {} {} byte {:#x}{} at {}, {} {} it at {}; {}", name_of(r.kind), thread_of(r.first),
                      r.first.write ? "writes" : "reads", r.byte,
                      r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
@@ -91,7 +98,7 @@ std::string launch_of(Race const& r) {
 std::string describe(KernelRaces const& races, int indent) {
   std::string const in(static_cast<std::size_t>(indent), ' ');
   if (races.verdict == RaceVerdict::proved)
-    return fmt::format("{}race free for every launch{}: {} access{}, {} pair{}\n", in,
+    return fmt::format("{}race free in shared memory for every launch{}: {} access{}, {} pair{}\n", in,
                        races.assumed.empty() ? "" : fmt::format(", if {}", fmt::join(races.assumed, ", ")),
                        races.accesses, races.accesses == 1 ? "" : "es", races.pairs,
                        races.pairs == 1 ? "" : "s");

@@ -121,8 +121,9 @@ struct MemoryAccess {
   std::uint32_t pc = 0;  ///< SASS: bytes from the start of the kernel
   std::int32_t location = -1;
   std::vector<std::uint32_t>
-      calls{};           ///< PTX lines of the calls that it was inlined for, from the kernel's own on
-  bool of_tile = false;  ///< one of those that ptxas makes of a wmma.load or wmma.store (H19)
+      calls{};                ///< PTX lines of the calls that it was inlined for, from the kernel's own on
+  bool of_tile = false;       ///< one of those that ptxas makes of a wmma.load or wmma.store (H19)
+  std::int32_t operand = -1;  ///< index in Program::operands of the descriptor that it was made of; -1: none
   /// Number of PTX accesses that may be parts of one vector: they have one base and guard, and nothing between them; 0: none.
   std::uint32_t series = 0;
 };

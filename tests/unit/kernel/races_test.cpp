@@ -167,6 +167,74 @@ TEST(KernelRaces, AWaitWithAGuardProvesNothing) {
 }
 
 // Two buffers: each iteration copies into the one that the iteration before has read.
+/// A wgmma whose A is the first 2 KiB of `tile` and whose B, 8 columns, lies behind `b` more bytes: both without a swizzle.
+std::string wgmma_at(std::string const& b = "2048") {
+  std::string const fields = "0x0000001000080000";  // SBO 256, LBO 128
+  return "shr.u32 %r8, %r2, 4; and.b32 %r8, %r8, 16383; cvt.u64.u32 %rd2, %r8; or.b64 %rd2, %rd2, " + fields +
+         "; add.u32 %r9, %r2, " + b +
+         "; shr.u32 %r9, %r9, 4; and.b32 %r9, %r9, 16383; cvt.u64.u32 %rd3, %r9; or.b64 %rd3, %rd3, " +
+         fields +
+         "; wgmma.fence.sync.aligned; wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r20, %r21, %r22, "
+         "%r23}, %rd2, %rd3, 1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; ";
+}
+std::string const warpgroup_wait = "wgmma.wait_group.sync.aligned 0; ",
+                  fence = "fence.proxy.async.shared::cta; ", fill = "st.shared.u32 [%r4], %r1; ";
+KernelOptions const warpgroup{.block = {{128, 1, 1}}};
+
+TEST(KernelRaces, WgmmaReadsUntilTheWaitForItsGroup) {
+  auto const verdict = [](std::string const& body) { return races_of(body, warpgroup).verdict; };
+  EXPECT_EQ(verdict(wgmma_at() + warpgroup_wait + "bar.sync 0; " + fill), RaceVerdict::proved);
+  EXPECT_EQ(verdict(wgmma_at() + warpgroup_wait + fill),
+            RaceVerdict::refuted);  // other warps have not waited
+  EXPECT_EQ(verdict(wgmma_at() + "bar.sync 0; " + fill), RaceVerdict::refuted);
+  EXPECT_EQ(verdict(wgmma_at() + "bar.sync 0; bar.sync 0; " + fill), RaceVerdict::refuted);
+  EXPECT_EQ(verdict(wgmma_at() + "bar.sync 0; st.shared.u32 [%r4+2304], %r1; "), RaceVerdict::proved);
+  EXPECT_EQ(verdict(wgmma_at() + "bar.sync 0; ld.shared.u32 %r6, [%r4]; "), RaceVerdict::proved);
+  EXPECT_EQ(verdict(wgmma_at("4096") + "bar.sync 0; st.shared.u32 [%r4+4096], %r1; "), RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, WaitsForWgmmaLeaveTheLastGroups) {
+  auto const verdict = [](std::string const& body) { return races_of(body, warpgroup).verdict; };
+  std::string const one = "wgmma.wait_group.sync.aligned 1; bar.sync 0; ";
+  EXPECT_EQ(verdict(wgmma_at() + one + fill), RaceVerdict::refuted);
+  EXPECT_EQ(verdict(wgmma_at("4096") + wgmma_at("6144") + one + "st.shared.u32 [%r4+4096], %r1;"),
+            RaceVerdict::proved);
+  EXPECT_EQ(verdict(wgmma_at("4096") + wgmma_at("6144") + one + "st.shared.u32 [%r4+6144], %r1;"),
+            RaceVerdict::refuted);
+  EXPECT_EQ(verdict(wgmma_at() + "cp.async.wait_all; bar.sync 0; " + fill), RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, WritesNeedAProxyFenceBeforeWgmma) {
+  auto const answer = [](std::string const& body) { return races_of(body + warpgroup_wait, warpgroup); };
+  EXPECT_EQ(answer(fill + fence + "bar.sync 0; " + wgmma_at()).verdict, RaceVerdict::proved);
+  EXPECT_EQ(answer(fill + "bar.sync 0; " + fence + wgmma_at()).verdict, RaceVerdict::proved);
+  EXPECT_EQ(answer(fill + "bar.sync 0; bar.sync 0; " + fence + "bar.sync 0; " + wgmma_at()).verdict,
+            RaceVerdict::proved);
+  KernelRaces const none = answer(fill + "bar.sync 0; " + wgmma_at());
+  EXPECT_EQ(none.verdict, RaceVerdict::unknown);
+  EXPECT_NE(none.reason.find("no fence.proxy.async"), std::string::npos) << none.reason;
+  EXPECT_EQ(answer(fence + fill + "bar.sync 0; " + wgmma_at()).verdict, RaceVerdict::unknown);
+  EXPECT_EQ(answer(fill + "setp.lt.u32 %p1, %r1, 9; @%p1 " + fence + "bar.sync 0; " + wgmma_at()).verdict,
+            RaceVerdict::unknown);
+  EXPECT_EQ(answer(fill + "fence.proxy.async.global; bar.sync 0; " + wgmma_at()).verdict,
+            RaceVerdict::unknown);
+  EXPECT_EQ(answer(fill + fence + wgmma_at()).verdict, RaceVerdict::refuted);  // no barrier
+  // A fence for a copy is behind the wait for it.
+  EXPECT_EQ(answer(copy + "cp.async.wait_all; " + fence + "bar.sync 0; " + wgmma_at()).verdict,
+            RaceVerdict::proved);
+  EXPECT_EQ(answer(copy + fence + "cp.async.wait_all; bar.sync 0; " + wgmma_at()).verdict,
+            RaceVerdict::unknown);
+}
+
+TEST(KernelRaces, DescriptorsThatAreNotConstantAreUndecided) {
+  EXPECT_NE(races_of("cvt.u64.u32 %rd2, %r3; shl.b64 %rd2, %rd2, 16; "
+                     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r20, %r21, %r22, "
+                     "%r23}, %rd2, %rd2, 1, 1, 1, 0, 0;",
+                     warpgroup)
+                .reason.find("a field of a descriptor is no constant"),
+            std::string::npos);
+}
+
 TEST(KernelRaces, ALoopCopiesAhead) {
   auto const pipeline = [](std::string const& wait, std::string const& behind) {
     std::string const
