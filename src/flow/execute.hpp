@@ -29,7 +29,7 @@ void matrices(Now const& now, bool load);
 /// The space of a generic address.
 [[nodiscard]] program::Space space_at(Now const& now, program::Space space, std::uint64_t address);
 void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
-                  char const* verb);
+                  char const* verb, unsigned alignment = 0);
 /// A byte of an element that nothing has written.
 [[nodiscard]] Word element_byte(Now const& now, std::uint64_t address);
 /// Bytes that an atomic finds. Its write follows, and finds the races.

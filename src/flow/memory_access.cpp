@@ -27,12 +27,13 @@ Space space_at(Now const& now, Space space, std::uint64_t address) {
 }
 
 void check_bounds(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
-                  char const* verb) {
+                  char const* verb, unsigned alignment) {
   unsigned const t = now.thread(lane);
-  if (bytes != 0 && address % bytes != 0)
+  if (alignment == 0) alignment = bytes;
+  if (alignment != 0 && address % alignment != 0)
     now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::alignment,
               fmt::format("thread {} {} {} bytes at 0x{:x}, which is no multiple of {}", t, verb, bytes,
-                          address & 0xffffffffffU, bytes));
+                          address & 0xffffffffffU, alignment));
   if (space == Space::shared && (address < shared_start || address + bytes > now.block.kernel.shared_end))
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
               fmt::format("thread {} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb, address,
@@ -134,8 +135,10 @@ std::uint64_t param_address(Now const& now, ptx::Operand const& where, unsigned 
   auto const at =
       std::find_if(all.begin(), all.end(), [&](program::Variable const& v) { return v.name == name; });
   if (at == all.end()) now.refuse(fmt::format("the parameter {} is not one of the kernel", name));
-  return now.block.kernel.params[static_cast<std::size_t>(at - all.begin())].start + where.value +
-         where.parts[0].value;
+  FlowKernel::Parameter const& param = now.block.kernel.params[static_cast<std::size_t>(at - all.begin())];
+  std::uint64_t const offset = where.value + where.parts[0].value;
+  if (offset >= param.bytes.size()) now.refuse("it reads beyond a parameter");
+  return param.start + offset;
 }
 
 Word read_param(Now const& now, std::uint64_t address, unsigned bytes) {
@@ -263,7 +266,8 @@ void copy_async(Now const& now) {
     std::uint64_t const to = now.address(now.in.operands[0], lane),
                         from = now.address(now.in.operands[1], lane);
     check_bounds(now, Space::shared, to, bytes, lane, "writes");
-    if (source != 0) check_bounds(now, Space::global, from, bytes, lane, "reads");
+    if (source != 0)
+      check_bounds(now, Space::global, from, static_cast<unsigned>(source), lane, "reads", bytes);
     for (unsigned i = 0; i < bytes; ++i)
       write(now, Space::shared, to + i, 1, lane, i < source ? read_global(now, from + i, 1, lane) : plain(0),
             1 + now.block.groups.open(t));

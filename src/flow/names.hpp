@@ -88,6 +88,8 @@ struct FlowSum {
   std::string refused{};
   std::uint32_t line = 0;   ///< line of the instruction that is the reason
   std::uint64_t steps = 0;  ///< nodes that were looked at
+  bool widened =
+      false;  ///< it has a sum or product of integers in fewer bits, taken as one that has not wrapped
 };
 
 /// Sets of sums whose largest or smallest is a factor. Each has a number, behind those of all other factors.

@@ -173,6 +173,7 @@ class Launched {
       }
       FlowSum const found = names.expand(name_of(w, block, names));
       if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
+      if (found.widened) assumed_.insert("integers do not wrap before they are widened");
       std::vector<FlowTerm> const expected =
           place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
       bool const right = place != 0 && same(found.terms, expected);

@@ -123,13 +123,23 @@ class Expansion {
   /// Joins what is nested in a largest or smallest.
   FlowSum extreme(Name n);
 
+  /// True if the result of an operation on integers is read in a wider format.
+  [[nodiscard]] bool is_widened(NameNode const& node) const {
+    return node.format == Format::integer &&
+           (whole_->format != Format::integer || node.bytes < whole_->bytes);
+  }
+
   Names const& names_;
-  unsigned nested_ = 0;  ///< largest and smallest of others
+  NameNode const* whole_ = nullptr;  ///< the value that is expanded
+  unsigned nested_ = 0;              ///< largest and smallest of others
 };
 
 FlowSum Expansion::of(Name n) {
   FlowSum out;
-  if (!into(n, 1, out, 0)) {
+  NameNode const* const outer = std::exchange(whole_, &names_[n]);
+  bool const followed = into(n, 1, out, 0);
+  whole_ = outer;
+  if (!followed) {
     out.terms.clear();
     return out;
   }
@@ -169,6 +179,7 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
         if (names_.constant(node.a) != 0) out.terms.push_back({{}, coefficient * names_.constant(node.a)});
         break;
       case NameKind::sum:
+        out.widened = out.widened || is_widened(node);
         work.push_back(node.b);
         work.push_back(node.a);
         break;
@@ -182,16 +193,18 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
         break;
       case NameKind::product: {
         FlowSum a, b;
+        out.widened = out.widened || is_widened(node);
         if (!into(node.a, 1, a, depth + 1) || !into(node.b, 1, b, depth + 1)) {
           out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
           break;
         }
+        out.widened = out.widened || a.widened || b.widened;
         multiply(a, b, coefficient, out, node.line);
         break;
       }
       case NameKind::extreme: {
         FlowSum const inner = extreme(at);
-        out.refused = inner.refused, out.line = inner.line;
+        out.refused = inner.refused, out.line = inner.line, out.widened = out.widened || inner.widened;
         for (FlowTerm const& t : inner.terms) out.terms.push_back({t.factors, coefficient * t.coefficient});
         break;
       }
@@ -275,6 +288,7 @@ FlowSum Expansion::extreme(Name n) {
     }
     FlowSum member = of(leaf);
     out.refused = member.refused, out.line = member.line;
+    out.widened = out.widened || member.widened;
     if ((size += member.terms.size()) > most_terms)
       out.refused = "the values of max or min have more than 2^22 terms", out.line = top.line;
     members.push_back(std::move(member.terms));

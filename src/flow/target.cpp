@@ -88,9 +88,11 @@ Target::Target(FlowExpectation const& expectation, FlowKernel const& kernel)
   state_.assign(count_ + 1, State::open);
 }
 
-/// A number of the text: of f64 itself, of other types the f32 next to it, as a compiler rounds it.
+/// A number of the text: of f64 and of integers itself, of other types the f32 next to it, as a compiler rounds it.
 double Target::rounded(double number) const {
-  return kernel_.arrays[id_].type == "f64" ? number : static_cast<double>(static_cast<float>(number));
+  std::string const& type = kernel_.arrays[id_].type;
+  return type == "f64" || type[0] == 'i' || type[0] == 'u' ? number
+                                                           : static_cast<double>(static_cast<float>(number));
 }
 
 void Target::take_factor(FlowTerm& term, std::uint32_t factor) const {

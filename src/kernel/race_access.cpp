@@ -151,7 +151,7 @@ class Classification {
       hinder(m.reason.empty() ? m.op + " is not modelled" : m.reason, m.line);
   }
 
-  /// What wgmma reads: known if all fields but the start are constants.
+  /// The tile that wgmma reads, where all fields but the start are constants.
   void descriptor(std::size_t index) {
     MemoryAccess const& m = lowered_.accesses[index];
     ExecutedAccess const& e = execution_.accesses[index];

@@ -177,7 +177,9 @@ std::string describe(FlowReport const& r, int indent) {
     text += fmt::format("{:{}}not written: {}\n", "", indent, names_text(r.missing, r.missing_names));
   if (r.unexpected != 0 && decided)
     text += fmt::format("{:{}}written and not expected: {}\n", "", indent,
-                        names_text(r.unexpected, r.unexpected_names));
+                        names_text(r.unexpected, r.unexpected_names)) +
+            fmt::format("{:{}}  another --expect, a range or an 'if' covers them: swizproof language flow\n",
+                        "", indent);
   if (!r.repairs.empty()) text += fmt::format("{:{}}proved with one instruction changed\n", "", indent);
   for (FlowRepair const& repair : r.repairs) text += line_text(repair.line, indent + 2, "  " + repair.edit);
   return text;

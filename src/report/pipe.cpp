@@ -34,7 +34,8 @@ std::string describe(PipeTime const& time, int indent) {
                                           : fmt::format("; not counted: {} access{} without known executions",
                                                         time.open, time.open == 1 ? "" : "es");
   return fmt::format(
-      "{:{}}shared-memory pipe: {} of {} cycles a block ({}) are lost, at a wavefront a cycle (H12) and the "
+      "{:{}}shared-memory pipe: at most {} of {} cycles a block ({}) are lost, at a wavefront a cycle (H12) "
+      "and the "
       "worst cost in each execution{}\n",
       "", indent, time.lost, time.wavefronts, share_of_pipe(time.lost, time.wavefronts), open);
 }

@@ -260,7 +260,7 @@ std::string describe_cost(AccessVerdict const& v, Style const& style, bool is_be
   if (!is_best && v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
   bool const idle = std::find(cost.degree.begin(), cost.degree.end(), 0U) != cost.degree.end();
   text += fmt::format("; degree {}{}\n", fmt::join(cost.degree, " "),
-                      idle ? " (a phase without lanes takes 1)" : "") +
+                      idle ? " (at least one for each phase)" : "") +
           domain_line(v, style) + footprint_line(v, 9);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes{}\n", cost.coverage->reached,

@@ -53,7 +53,7 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// An integer expression over `variables` of C's syntax, in words without a sign. Throws InputError.
 [[nodiscard]] Expression parse_expression(std::string_view text, std::span<std::string const> variables);
 
-/// The same in C's types: variables are int, or of 64 bits where their ranges need these. Precondition: each has a range. Throws
+/// The same in C's types: variables are int, or of 64 bits where their ranges need these; one without a range is uint64_t. Throws
 /// InputError, also for what C leaves undefined. `x - 8 < 0` of x = 0..15: 1 for x = 3. Checked by Parse.ExpressionsHaveCsTypes.
 [[nodiscard]] Expression parse_expression(std::string_view text, std::span<Variable const> variables);
 

@@ -422,7 +422,8 @@ Expression parse_expression(std::string_view text, std::span<Variable const> var
   Scanner in(text);
   std::vector<NamedExpression> names;
   for (Variable const& v : variables)
-    names.push_back(typed_variable(v.name, names.size(), v.first, v.last()));
+    names.push_back(v.unlimited() ? any_number(v.name, names.size())
+                                  : typed_variable(v.name, names.size(), v.first, v.last()));
   Expression expression = ExpressionParser(in, {}, names).parse_c().value;
   if (!in.done()) in.fail_here("unexpected text after the expression");
   return expression;

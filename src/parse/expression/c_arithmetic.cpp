@@ -6,7 +6,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr IntegerType int_type{};
+constexpr IntegerType int_type{}, unsigned_64{64, false};
 
 /// 2^n.
 constexpr WideInteger power(unsigned n) { return WideInteger{1} << n; }
@@ -100,6 +100,12 @@ std::size_t CArithmetic::convert(std::size_t a, IntegerType to) {
     bounds_[a].type = to;
     return a;
   }
+  if (to == unsigned_64) {  // its words are these modulo 2^64 already
+    bounds_[a] = from.is_constant() && from.least < 0
+                     ? CBounds{to, from.least + power(64), from.least + power(64)}
+                     : all_of(to);
+    return a;
+  }
   if (to.bits == 64) refuse("a value of type " + name(from.type) + " may not fit " + name(to));
   std::size_t const low = node({Op::bit_and, 0, a, number(static_cast<std::uint64_t>(power(to.bits) - 1))},
                                all_of({to.bits, false}));
@@ -147,6 +153,7 @@ std::size_t CArithmetic::arithmetic(Op op, std::size_t a, std::size_t b) {
   CBounds exact{type, x.least + y.least, x.most + y.most};
   if (op == Op::subtract) exact = {type, x.least - y.most, x.most - y.least};
   if (op == Op::multiply) {
+    if (type == unsigned_64) return node({op, 0, a, b}, all_of(type));
     if (type.bits == 64 && (std::max(-x.least, x.most) > power(60) || std::max(-y.least, y.most) > power(60)))
       refuse("a product of 64 bits may overflow");
     WideInteger const corners[] = {x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most};
@@ -186,6 +193,7 @@ std::size_t CArithmetic::shift(Op op, std::size_t a, std::size_t b) {
            " by a negative number or by its width, which C leaves undefined");
   auto const fewest = static_cast<unsigned>(n.least), furthest = static_cast<unsigned>(n.most);
   if (op == Op::shift_left) {
+    if (x.type == unsigned_64) return node({op, 0, a, b}, all_of(x.type));
     if (x.type.bits == 64 && std::max(-x.least, x.most) > power(60))
       refuse("a shift of 64 bits may overflow");
     return wrapped(node({op, 0, a, b}, {}),

@@ -27,6 +27,11 @@ struct NamedExpression {
           {{most < (WideInteger{1} << 31) ? 32U : 64U, true}, least, most}};
 }
 
+/// A variable of 64 bits without a sign that may be any number, an address or an offset.
+[[nodiscard]] inline NamedExpression any_number(std::string name, std::uint64_t number) {
+  return {std::move(name), Expression::variable(number), {{64, false}, 0, ~std::uint64_t{0}}};
+}
+
 /// Precedence climbing over C's binary operators.
 class ExpressionParser {
  public:

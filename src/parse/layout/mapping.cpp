@@ -265,10 +265,10 @@ Mapping MappingParser::function() {
     in_.back_to(end);
     return coordinate_function(expression, extents, std::string(in_.trimmed(from, end)));
   }
-  // x is an address or an offset of any size, without a sign.
   std::size_t const end = in_.at();
   in_.back_to(expression_at);
-  expression = ExpressionParser(in_, variables).parse(block);
+  NamedExpression const x[] = {any_number(variables[0], 0)};
+  expression = ExpressionParser(in_, {}, x).parse_c(block).value;
   in_.back_to(end);
   Mapping map;
   map.text = std::string(in_.trimmed(from, end));

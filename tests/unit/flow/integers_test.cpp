@@ -35,6 +35,43 @@ TEST(Integers, KeepTheirSign) {
   EXPECT_EQ(copied("i64", "i32", word + "add.s32 %r5, %r5, 0;\ncvt.u64.u32 %rd9, %r5;\n"), "wrong element");
 }
 
+/// One thread runs `body`, which stores a number of `c`'s size to [%rd1].
+Case of_one_thread(std::string const& body, std::string const& c, std::string const& a,
+                   std::string const& expect) {
+  return Case{"setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $E;\n" + body + "$E:\n", c, a, {expect}};
+}
+
+TEST(Integers, ThatAreWidenedAreTakenAsNotWrapped) {
+  std::string const twice = "ld.global.u32 %r5, [%rd2];\nadd.s32 %r6, %r5, %r5;\n";
+  auto const assumed = [](Case const& one) {
+    FlowReport const r = one.report();
+    EXPECT_EQ(r.verdict, FlowVerdict::proved);
+    return r.assumed;
+  };
+  EXPECT_TRUE(assumed(of_one_thread(twice + "st.global.u32 [%rd1], %r6;\n", "i32[1]", "i32[1]",
+                                    "c[i] = 2*a[i] for i in 0..0"))
+                  .empty());
+  EXPECT_EQ(assumed(of_one_thread(twice + "cvt.s64.s32 %rd9, %r6;\nst.global.u64 [%rd1], %rd9;\n", "i64[1]",
+                                  "i32[1]", "c[i] = 2*a[i] for i in 0..0")),
+            std::vector<std::string>{"integers do not wrap before they are widened"});
+}
+
+TEST(Integers, OfAnExpectationAreNotRounded) {
+  std::string const store = "mov.u32 %r6, 16777217;\nst.global.u32 [%rd1], %r6;\n";
+  EXPECT_EQ(of_one_thread(store, "i32[1]", "i32[1]", "c[i] = 16777217 for i in 0..0").kind(), "proved");
+  EXPECT_EQ(of_one_thread(store, "i32[1]", "i32[1]", "c[i] = 16777216 for i in 0..0").kind(),
+            "wrong element");
+}
+
+TEST(Integers, OfACopyAreReadAsFarAsItsSourceGoes) {
+  std::string const copy = "cp.async.cg.shared.global [%r2], [%rd2], 16, ",
+                    rest = ";\ncp.async.wait_all;\nld.shared.u32 %r6, [%r2];\nst.global.u32 [%rd1], %r6;\n";
+  EXPECT_EQ(of_one_thread(copy + "8" + rest, "i32[1]", "i32[2]", "c[i] = a[i] for i in 0..0").kind(),
+            "proved");
+  EXPECT_EQ(of_one_thread(copy + "12" + rest, "i32[1]", "i32[2]", "c[i] = a[i] for i in 0..0").kind(),
+            "out of bounds");
+}
+
 /// A sum of numbers with a sign has one: zeros above it are another number.
 TEST(Integers, OfSumsHaveASign) {
   auto const sum = [](char const* kind, char const* conversion) {

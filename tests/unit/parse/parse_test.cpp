@@ -487,6 +487,16 @@ TEST(Parse, ExpressionsHaveCsTypes) {
   EXPECT_EQ(value("x - 8 < 0", 7), 1);
   EXPECT_EQ(value("(unsigned)(x - 8) % 7", 1), 4294967289 % 7);
   EXPECT_THROW((void)value("x << 30", 1), InputError) << "an int overflows";
+  Variable const any[] = {Variable::range("x", 0, ~std::uint64_t{0})};
+  auto const of_any = [&](std::string const& text, std::uint64_t x) {
+    return parse_expression(text, any)(std::span<std::uint64_t const>(&x, 1), x);
+  };
+  EXPECT_EQ(of_any("x + (-1 < 0)", 5), 6U) << "a literal is an int";
+  EXPECT_EQ(of_any("x + -7 / 2", 5), 2U);
+  EXPECT_EQ(of_any("x & -8", 15), 8U);
+  EXPECT_EQ(of_any("x & ~7u", (std::uint64_t{1} << 32) + 9), 8U) << "~7u has 32 bits";
+  EXPECT_EQ(of_any("x * 3 - 4 < 0", 0), 0U) << "it wraps, and is not negative";
+  EXPECT_THROW((void)of_any("x >> 65", 0), InputError);
   Mapping const map = parse_mapping("fn(r,c) = r*8 + (c - r) % 8 (8,8)");
   EXPECT_EQ(static_cast<std::int64_t>(offset(map, std::uint64_t{1}).elements), 7) << "row 1, column 0: 8 - 1";
   Access const access = parse_access("ld.shared.b32: row = lane, col = (i - lane) % 32 + 31 for i in 0..31");
