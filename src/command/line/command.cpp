@@ -90,9 +90,7 @@ std::vector<Access> AccessArguments::parse(std::optional<DeclaredArray> const& a
 
 CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
                            std::string const& description) {
-  return app.add_option(name, path, description)->type_name("FILE")->check([](std::string const& text) {
-    return std::string(text.empty() ? "the name is empty" : "");
-  });
+  return app.add_option(name, path, description)->type_name("FILE");
 }
 
 CLI::Option* add_format_to(CLI::App& app, std::string& format) {
@@ -238,6 +236,15 @@ int parse_and_run(CLI::App& app, Common& common, Words const& words) {
   return common.exit_code;
 }
 
+/// Refuses an empty value of any option, which would be taken as an option that is not given.
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::App* const command : app.get_subcommands({}))
+    for (CLI::Option* const option : command->get_options())
+      if (!option->get_positional() && option->get_expected_min() > 0)
+        option->check(
+            [](std::string const& text) { return std::string(text.empty() ? "the value is empty" : ""); });
+}
+
 /// Adds all that the command line may say.
 void describe_to(CLI::App& app, Common& common) {
   app.name("swizproof");
@@ -249,6 +256,7 @@ void describe_to(CLI::App& app, Common& common) {
   show_questions(app);
   add_common(app, common);
   add_commands(app, common);
+  refuse_empty_values(app);
 }
 
 /// A command line on these streams.
