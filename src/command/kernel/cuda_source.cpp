@@ -18,7 +18,7 @@ namespace swizproof::command {
 
 namespace {
 
-constexpr unsigned most_megabytes = 8192;
+constexpr unsigned most_megabytes = 8192, most_seconds = 300;
 
 /// nvcc, or nothing.
 std::optional<std::string> nvcc() {
@@ -108,17 +108,20 @@ void add_compiler_to(CLI::App& sub, CompilerOptions& options) {
   sub.add_option("--compile-seconds", options.seconds,
                  "of a .cu file: CPU seconds that the compiler may take")
       ->check(CLI::Range(1U, 100000U))
-      ->capture_default_str();
+      ->default_str(std::to_string(most_seconds));
 }
 
 bool is_cuda_source(std::string const& file) { return std::filesystem::path(file).extension() == ".cu"; }
 
 void refuse_without_source(CompilerOptions const& options, std::vector<std::string> const& files) {
-  if (options.flags.empty() && options.folders.empty()) return;
+  if (options.flags.empty() && options.folders.empty() && !options.seconds) return;
   if (std::none_of(files.begin(), files.end(), is_cuda_source))
     throw InputError::whole("no file is CUDA source, and these words are of its compiler",
-                            options.flags.empty() ? "-I " + options.folders.front() : options.flags.front(),
-                            "give a .cu file, or leave --nvcc-flags and -I out");
+                            !options.flags.empty() ? options.flags.front()
+                            : !options.folders.empty()
+                                ? "-I " + options.folders.front()
+                                : fmt::format("--compile-seconds {}", *options.seconds),
+                            "give a .cu file, or leave --nvcc-flags, -I and --compile-seconds out");
 }
 
 CompiledSource compiled(std::string const& file, CompilerOptions const& options) {
@@ -130,10 +133,10 @@ CompiledSource compiled(std::string const& file, CompilerOptions const& options)
   if (options.lists_files) words.insert(words.end(), {"-MD", "-MF", list.path()});
   words.insert(words.end(), {file, "-o", out.path()});
   std::string const tool = std::filesystem::path(words[0]).filename();
-  ProcessResult const run = run_process(words, options.seconds, most_megabytes);
+  unsigned const seconds = options.seconds.value_or(most_seconds);
+  ProcessResult const run = run_process(words, seconds, most_megabytes);
   if (run.end == ProcessResult::End::timed_out)
-    throw CompilerLimit(
-        fmt::format("{} took more than {} s; --compile-seconds N gives more", tool, options.seconds));
+    throw CompilerLimit(fmt::format("{} took more than {} s; --compile-seconds N gives more", tool, seconds));
   std::string const said = run.output;
   bool const no_memory = said.find("bad_alloc") != said.npos || said.find("out of memory") != said.npos ||
                          said.find("Cannot allocate memory") != said.npos;

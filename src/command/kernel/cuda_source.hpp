@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ struct CompilerOptions {
   std::string arch = "sm_90";          ///< name of the architecture
   std::vector<std::string> flags{};    ///< of --nvcc-flags, each text one or several words
   std::vector<std::string> folders{};  ///< of -I
-  unsigned seconds = 300;              ///< of CPU time
+  std::optional<unsigned> seconds{};   ///< of CPU time; `most_seconds` if not given
   bool lists_files = false;            ///< the files that the source includes are wanted
 };
 
