@@ -1,6 +1,7 @@
 #include "kernel.hpp"
 #include "variables.hpp"
 
+#include <swizproof/ptx/initial.hpp>
 #include <swizproof/ptx/inline.hpp>
 #include <swizproof/program/step.hpp>
 #include <swizproof/ptx/lower.hpp>
@@ -282,7 +283,7 @@ void FlowKernel::place_variables() {
     addresses[i] = std::uint64_t{id} << array_shift;
     if (!constant) continue;
     constants.insert(id);
-    auto const bytes = given == launch.variables.end() ? initial_bytes(*module.text, v.name) : std::nullopt;
+    auto const bytes = given == launch.variables.end() ? ptx::initial_bytes(*module.text, v) : std::nullopt;
     if (bytes) take_initial(arrays.back(), *bytes), initialised.insert(id);
   }
 }

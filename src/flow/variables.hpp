@@ -4,17 +4,9 @@
 #include <swizproof/flow/flow.hpp>
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace swizproof::flow_detail {
-
-/// Bytes that a variable is initialised with: `.const .u32 n = 5;`, `.const .b8 w[4] = {0, 0, 128, 63};`. Nothing without an initialiser, or with
-/// addresses in it. Checked by Variables.*.
-[[nodiscard]] std::optional<std::vector<std::uint8_t>> initial_bytes(std::string_view text,
-                                                                     std::string_view name);
 
 /// The array that a variable is, where no type is given for it: of 4-byte integers, or of bytes.
 [[nodiscard]] FlowArray array_of_variable(program::Variable const& variable);

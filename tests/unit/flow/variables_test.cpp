@@ -1,7 +1,7 @@
 // Variables of constant and global memory.
-#include "flow/variables.hpp"
-
 #include "kernel_case.hpp"
+
+#include <swizproof/ptx/initial.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,17 +13,22 @@ using Bytes = std::vector<std::uint8_t>;
 TEST(Variables, HaveTheirInitialBytes) {
   std::string const text =
       ".const .align 4 .u32 n = 5;\n.visible .const .align 4 .b8 w[4] = {0, 0, 128, 63};\n.const .align 2 "
-      ".u16 h[2][2] = {{1, 0x203}, {-1}};\n"
+      ".u16 h[2][2] = {{1, 0x203}, {-1, 2}};\n.const .align 2 .u16 rows[2][2] = {{1}, {2, 3}};\n"
       ".const .f32 r[2] = {1.5, 0fBF800000};\n.const .b8 none[4];\n.const .u64 p = generic(x);\n.entry nn() "
       "{ n = 7; }\n";
-  using flow_detail::initial_bytes;
-  EXPECT_EQ(initial_bytes(text, "n"), (Bytes{5, 0, 0, 0}));
-  EXPECT_EQ(initial_bytes(text, "w"), (Bytes{0, 0, 128, 63}));
-  EXPECT_EQ(initial_bytes(text, "h"), (Bytes{1, 0, 3, 2, 255, 255}));
-  EXPECT_EQ(initial_bytes(text, "r"), (Bytes{0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0xbf}));
-  EXPECT_EQ(initial_bytes(text, "none"), std::nullopt);
-  EXPECT_EQ(initial_bytes(text, "p"), std::nullopt);
-  EXPECT_EQ(initial_bytes(text, "q"), std::nullopt);
+  auto const bytes = [&](std::string const& name, std::uint64_t size) {
+    program::Variable v;
+    v.name = name, v.bytes = size;
+    return ptx::initial_bytes(text, v);
+  };
+  EXPECT_EQ(bytes("n", 4), (Bytes{5, 0, 0, 0}));
+  EXPECT_EQ(bytes("w", 6), (Bytes{0, 0, 128, 63, 0, 0})) << "zeros behind the numbers";
+  EXPECT_EQ(bytes("h", 8), (Bytes{1, 0, 3, 2, 255, 255, 2, 0}));
+  EXPECT_EQ(bytes("rows", 8), std::nullopt) << "a row lacks a number";
+  EXPECT_EQ(bytes("r", 8), (Bytes{0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0xbf}));
+  EXPECT_EQ(bytes("none", 4), std::nullopt);
+  EXPECT_EQ(bytes("p", 8), std::nullopt);
+  EXPECT_EQ(bytes("q", 4), std::nullopt);
 }
 
 /// The answer of a kernel that adds w[1] to each element.
