@@ -121,7 +121,7 @@ struct Decide {
     report.domain = "the " + language + ", over all warps, blocks, iterations and parameters; block " +
                     found.block + (found.grid.empty() ? "" : ", grid " + found.grid);
     if (!found.assumed_bases.empty()) report.domain += "; assumed: " + found.assumed_bases;
-    for (std::string const& one : found.assumed_of_global) report.domain += "; assumed: " + one;
+    for (std::string const& one : found.rests_on) report.domain += "; assumed: " + one;
     std::vector<Outcome> outcomes{Proved{}};
     unsigned proved = 0, refuted = 0, data = 0, unknown = 0, idle = 0;
     auto const count = [&](KernelVerdict v) {

@@ -24,8 +24,9 @@ constexpr std::uint64_t most_steps_in_all = 600'000;  ///< most steps for one ke
 constexpr unsigned most_turned_runs = 150;            ///< additional runs, which a branch waited for
 constexpr std::uint64_t most_turned_steps = 200'000;
 constexpr std::uint64_t most_again_steps = 400'000;
-constexpr unsigned most_visits = 12;      ///< most visits of a loop's header in one run
-constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
+constexpr unsigned most_visits = 12;  ///< most visits of a loop's header in one run
+/// The address of a parameter, or of an array in constant memory with known content, is (its symbol + 1) << 16.
+constexpr unsigned variable_shift = 16;
 
 /// Lanes that execute an access, and lanes that may.
 struct Part {
@@ -60,12 +61,30 @@ void place_arrays(Program const& program, Inputs& inputs, std::uint64_t further)
     inputs.place(*dynamic, *arrays.addresses[*dynamic] + further * align_of(*dynamic));
 }
 
+/// Numbers of arrays in constant memory at these addresses; outside of the arrays they are open.
+template <class Word>
+Word content_at(Program const& program, Word const& base, Step const& s) {
+  Word out;
+  out.open = base.open;
+  unsigned const unit = s.width / 8;
+  for (unsigned l = 0; l < 32; ++l) {
+    std::uint64_t const at = base.lane[l] + s.b.value, symbol = (at >> variable_shift) - 1,
+                        offset = at & low_bits(variable_shift);
+    bool const known = symbol < program.symbols.size() && offset % unit == 0 &&
+                       offset + unit <= program.symbols[symbol].content.size();
+    if (!known) out.open |= 1U << l;
+    if ((out.open >> l & 1) != 0) continue;
+    std::vector<std::uint8_t> const& bytes = program.symbols[symbol].content;
+    for (unsigned i = 0; i < unit; ++i) out.lane[l] |= std::uint64_t{bytes[offset + i]} << 8 * i;
+  }
+  return out;
+}
+
 }  // namespace
 
 Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
   seen_.resize(program_.accesses.size());
-  while (seen_[access].wavefronts < bound && run_next()) {
-  }
+  while (seen_[access].wavefronts < bound && run_next()) continue;
   return seen_[access];
 }
 
@@ -111,8 +130,8 @@ void Runs::follow(Step const& s, std::uint32_t lanes, Word const& now) {
     std::uint64_t const at = value(s.a, constant).lane[0] + s.b.value;
     bool const parameter = static_cast<Space>(s.extra) == Space::param && now.open == 0;
     if (parameter)
-      return turns_.read(s.dst, {static_cast<std::uint32_t>((at >> parameter_shift) - 1),
-                                 at & low_bits(parameter_shift), s.width, 0});
+      return turns_.read(s.dst, {static_cast<std::uint32_t>((at >> variable_shift) - 1),
+                                 at & low_bits(variable_shift), s.width, 0});
   }
   if (!turns_.concerns(s)) return;
   turns_.step(s, [&](Source const& source) -> std::optional<std::uint64_t> {
@@ -448,19 +467,19 @@ Runs::Word Runs::floating(Step const& s) const {
   return out;
 }
 
-/// Parameters of the kernel are known; nothing else in memory is.
+/// Parameters of the kernel are known, and arrays in constant memory that the module initialises; nothing else in memory is.
 Runs::Word Runs::loaded(Step const& s, Inputs& inputs) const {
   Word constant, out;
   Word const& base = value(s.a, constant);
+  if (static_cast<Space>(s.extra) == Space::constant) return content_at(program_, base, s);
   if (static_cast<Space>(s.extra) != Space::param || base.open != 0) return out;
   for (unsigned l = 0; l < 32; ++l) {
-    std::uint64_t const at = base.lane[l] + s.b.value;
-    std::uint64_t const symbol = (at >> parameter_shift) - 1;
+    std::uint64_t const at = base.lane[l] + s.b.value, symbol = (at >> variable_shift) - 1;
     if (symbol < program_.first_param || symbol - program_.first_param >= program_.params) return {};
     bool const again = l > 0 && at == base.lane[l - 1] + s.b.value;
     out.lane[l] =
         again ? out.lane[l - 1]
-              : inputs.parameter(static_cast<std::uint32_t>(symbol), at & low_bits(parameter_shift), s.width);
+              : inputs.parameter(static_cast<std::uint32_t>(symbol), at & low_bits(variable_shift), s.width);
   }
   out.open = 0;
   return out;
@@ -480,13 +499,14 @@ Runs::Word Runs::special(Step const& s, Inputs& inputs, unsigned warp) const {
   return out;
 }
 
-/// Addresses of other than shared variables and the kernel's parameters are open.
+/// Addresses of other variables than those in shared memory, the kernel's parameters and arrays with known content are open.
 Runs::Word Runs::address_of(Step const& s, Inputs const& inputs) const {
   Word out;
-  bool const parameter = s.extra >= program_.first_param && s.extra - program_.first_param < program_.params;
-  if (!parameter && !inputs.placed(s.extra)) return out;
-  out.open = 0;
-  out.lane.fill(parameter ? (std::uint64_t{s.extra} + 1) << parameter_shift : *inputs.placed(s.extra));
+  bool const numbered =
+      s.extra - program_.first_param < program_.params || !program_.symbols[s.extra].content.empty();
+  auto const placed = inputs.placed(s.extra);
+  if (numbered || placed)
+    out.open = 0, out.lane.fill(numbered ? (std::uint64_t{s.extra} + 1) << variable_shift : *placed);
   return out;
 }
 

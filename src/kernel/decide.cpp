@@ -109,7 +109,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
   split_global(report);
-  if (options.global) report.assumed_of_global = assumed_of_global(report, aligned, options);
+  if (options.global) report.rests_on = assumed_of_global(report, aligned, options);
   report.operands = decide_operands(kernel);
   if (options.fixes) find_fixes(kernel, arrays, report);
   auto const on_bases = [](auto const& one) { return one.on_bases; };
@@ -122,6 +122,8 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");
+  if (kernel.execution.assumes_constants)
+    report.rests_on.emplace_back("constant memory is as the PTX initialises it");
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace swizproof::ptx {
 
@@ -64,7 +65,10 @@ class Steps {
  private:
   void check_declared(Operand const& o);
   Source symbol(Operand const& o, unsigned width);
+  void take_content(std::uint32_t symbol);
   std::unordered_map<std::string_view, std::uint32_t> symbols_{};
+  std::unordered_set<std::uint32_t>
+      taken_{};  ///< arrays in constant memory whose content was read, or is not known
   std::optional<std::uint32_t> carry_{};
 };
 

@@ -1,6 +1,8 @@
 // Sources and destinations of instructions.
 #include "lowering.hpp"
 
+#include <swizproof/ptx/initial.hpp>
+
 #include <algorithm>
 #include <iterator>
 
@@ -109,8 +111,19 @@ Source Steps::symbol(Operand const& o, unsigned width) {
     if (!is_function(module, o.text)) build.refuse(std::string(o.text) + " is not declared");
     return emit(Action::opaque, width, {}, {}, {}, build.named(o.text));
   }
+  take_content(found->second);
   Source const base = emit(Action::symbol, width, {}, {}, {}, found->second);
   return o.value == 0 ? base : emit(Action::add, width, base, constant(o.value & mask_of(width)));
+}
+
+/// Reads what the module puts into an array in constant memory, once.
+void Steps::take_content(std::uint32_t symbol) {
+  constexpr std::uint64_t most_bytes = 4096;
+  Variable& v = build.program.symbols[symbol];
+  bool const may_be_known = v.space == Space::constant && symbol < module.variables.size() && v.bytes != 0 &&
+                            v.bytes <= most_bytes && v.content.empty();
+  if (!may_be_known || module.text == nullptr || !taken_.insert(symbol).second) return;
+  if (auto bytes = initial_bytes(*module.text, v)) v.content = std::move(*bytes);
 }
 
 /// Refuses names with % that are neither registers of the function nor special ones.

@@ -243,7 +243,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
   if (report.races) kernel["races"] = to_json(*report.races);
   if (!report.assumed.empty()) kernel["assumed"] = report.assumed;
   if (!report.assumed_bases.empty()) kernel["assumed"].push_back(report.assumed_bases);
-  for (std::string const& one : report.assumed_of_global) kernel["assumed"].push_back(one);
+  for (std::string const& one : report.rests_on) kernel["assumed"].push_back(one);
   return kernel;
 }
 

@@ -93,6 +93,7 @@ struct Execution {
   std::string refused{};  ///< reason if nothing was executed; else empty
   /// Set by the warps: a value comes from a shuffle whose source lane is assumed, but not known, to execute it.
   bool assumes_sources = false;
+  bool assumes_constants = false;     ///< a value comes from constant memory as the module initialises it
   std::uint64_t induction_steps = 0;  ///< sum over all warps so far
   /// Nodes of Special::warp_x, .. for the dimensions that are divided among warps, if one Warp represents all; else 0.
   std::array<std::uint32_t, 3> warp_numbers{};

@@ -226,8 +226,8 @@ struct KernelReport {
   std::string grid{};     ///< `8,8,1`; empty: every grid
   std::string refused{};  ///< reason if none of its accesses was decided
   std::vector<KernelAccess> accesses{};
-  std::vector<KernelAccess> global{};            ///< accesses to global memory, with KernelOptions::global
-  std::vector<std::string> assumed_of_global{};  ///< what their answers rest on
+  std::vector<KernelAccess> global{};    ///< accesses to global memory, with KernelOptions::global
+  std::vector<std::string> rests_on{};   ///< other assumptions of its answers, in words
   std::vector<KernelFix> fixes{};        ///< fixes of arrays with an access that is refuted for its cost
   std::vector<KernelUnfixed> unfixed{};  ///< other arrays with such an access
   std::vector<KernelVector> vectors{};   ///< vectors in place of a fix of these accesses

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace swizproof::program {
 
@@ -23,6 +24,7 @@ struct Variable {
   bool sized = false;                     ///< shared memory of SASS: `bytes` is the end of its static part
   std::optional<std::uint64_t> placed{};  ///< address of a shared array of PTX, if it rests on H18
   std::uint64_t first = 0;                ///< shared memory of SASS: bytes before the kernel's own
+  std::vector<std::uint8_t> content{};    ///< bytes of an array in constant memory, if the module gives them
   std::uint64_t padding = 0;  ///< shared memory of SASS: bytes that may lie between static and dynamic memory
 };
 

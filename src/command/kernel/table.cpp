@@ -433,7 +433,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   fmt::print(common.streams.out, "{}", without_fix(r.report));
   print_operands(common, operands, style);
   print_global(common, r.report.global, style);
-  for (std::string const& assumed : r.report.assumed_of_global)
+  for (std::string const& assumed : r.report.rests_on)
     fmt::print(common.streams.out, "  assumed: {}\n", assumed);
   fmt::print(common.streams.out, "\n");
 }

@@ -225,7 +225,11 @@ Id Steps::load(Leaf leaf, Step const& s) {
   } else if (space == Space::constant || (space == Space::generic && of_launch(address))) {
     std::int32_t const loop = scopes_.loop_of(address);
     if (loop != Scopes::several) leaf.loop = loop;
-    return shared_leaf(leaf, s.width);
+    Id const any = shared_leaf(leaf, s.width);
+    std::optional<Id> const known =
+        space == Space::constant ? tables_.value(address, s.width, any) : std::nullopt;
+    out_.assumes_constants = out_.assumes_constants || known;
+    return known.value_or(any);
   } else if (space == Space::local || space == Space::generic) {
     leaf.kind = Leaf::Kind::varying;  // another value in each thread
     leaf.extra = static_cast<std::uint32_t>(s.c.value), leaf.offset = 1;

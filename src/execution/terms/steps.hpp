@@ -8,6 +8,7 @@
 #include "paths.hpp"
 #include "registers.hpp"
 #include "scopes.hpp"
+#include "tables.hpp"
 
 #include <cstdint>
 #include <map>
@@ -69,6 +70,7 @@ class Steps {
   Registers& registers_;
   Paths& paths_;
   Division division_{program_, graph_};
+  Tables tables_{program_, graph_, arithmetic_};
   std::map<std::vector<std::uint64_t>, Id> shared_{};  ///< leaves by what they are functions of
   Id block_ = 0;                                       ///< that is executed
 };

@@ -70,6 +70,75 @@ TEST(KernelAddresses, BehindALoopThatLanesLeaveApart) {
   EXPECT_NE(cost_of("st.shared.u32 [%r13], %r1", "8"), 1U) << "32 bytes move banks";
 }
 
+/// A kernel with t in constant memory, declared as given, whose word behind tile + 4 * %r5 is loaded. `%r1` is tid.x, `%r3` the parameter n.
+KernelReport of_constants(std::string const& declared, std::string const& index) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n" + declared +
+          "\n.entry k(.param .u32 n, .param .u64 g)\n{\n.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<30>; "
+          ".reg "
+          ".b64 %rd<9>;\n.shared .align 4 .b8 tile[16384];\nmov.u32 %r1, %tid.x; mov.u32 %r2, tile; "
+          "ld.param.u32 %r3, "
+          "[n]; mov.u64 %rd1, t;\n" +
+          index + "\nshl.b32 %r6, %r5, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6];\nret;\n}\n",
+      "test.ptx");
+  KernelOptions options;
+  options.block = {64, 1, 1};
+  return decide_kernel(m, m.functions.at(0), options);
+}
+
+std::string element_of_t(std::string const& index) {
+  return index + " mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; ld.const.u32 %r5, [%rd3];";
+}
+
+TEST(KernelAddresses, OfAConstantTableAreThoseOfTheModule) {
+  std::string const four = ".const .align 4 .b8 t[16] = {0, 0, 0, 0, 32, 0, 0, 0, 64, 0, 0, 0, 96};";
+  std::string const by_lane = element_of_t("and.b32 %r4, %r1, 3;");
+  KernelReport const r = of_constants(four, by_lane);
+  EXPECT_EQ(r.accesses.at(0).verdict, KernelVerdict::refuted);
+  EXPECT_EQ(r.accesses.at(0).wavefronts, 4U);
+  EXPECT_EQ(r.rests_on, std::vector<std::string>{"constant memory is as the PTX initialises it"})
+      << "cudaMemcpyToSymbol may write it";
+  KernelReport const words = of_constants(".const .u32 t[4] = {0, 33, 66, 99};", by_lane);
+  EXPECT_EQ(words.accesses.at(0).verdict, KernelVerdict::proved);
+  for (std::string const any : {".const .align 4 .b8 t[16];", ".extern .const .align 4 .b8 t[16];",
+                                ".const .u32 t[2][2] = {{0}, {64, 96}};"}) {
+    KernelReport const open = of_constants(any, by_lane);
+    EXPECT_EQ(open.accesses.at(0).verdict, KernelVerdict::data) << any;
+    EXPECT_TRUE(open.rests_on.empty()) << any;
+  }
+}
+
+TEST(KernelAddresses, OfAConstantNumberAreThoseOfTheModule) {
+  auto const cost = [](std::string const& declared, std::string const& load) {
+    return of_constants(declared, load + " mul.lo.u32 %r5, %r1, %r4;").accesses.at(0).wavefronts;
+  };
+  EXPECT_EQ(cost(".const .align 4 .u32 t = 33;", "ld.const.u32 %r4, [t];"), 1U);
+  EXPECT_EQ(cost(".const .align 4 .u32 t = 8;", "ld.const.u32 %r4, [t];"), 8U);
+  EXPECT_EQ(cost(".const .align 4 .u16 t[3] = {8, 9, 16};", "ld.const.u16 %h1, [t+4]; cvt.u32.u16 %r4, %h1;"),
+            16U);
+  EXPECT_EQ(cost(".const .align 4 .u16 t[3] = {8, 9, 16};",
+                 "ld.const.v2.u16 {%h1, %h2}, [t]; cvt.u32.u16 %r4, %h2;"),
+            1U);
+  EXPECT_EQ(cost(".const .align 4 .u32 t = 8;", "ld.const.u32 %r4, [t+4];"), 32U) << "behind the variable";
+}
+
+TEST(KernelAddresses, OfAConstantTableWithAnotherIndex) {
+  std::string const four = ".const .align 4 .b8 t[16] = {0, 0, 0, 0, 32, 0, 0, 0, 64, 0, 0, 0, 96};";
+  EXPECT_EQ(of_constants(four, element_of_t("add.u32 %r4, %r1, %r3; and.b32 %r4, %r4, 3;"))
+                .accesses.at(0)
+                .wavefronts,
+            4U);
+  KernelAccess const behind =
+      of_constants(".const .u32 t[4] = {0, 33, 66, 99};", element_of_t("and.b32 %r4, %r1, 7;"))
+          .accesses.at(0);
+  EXPECT_EQ(behind.verdict, KernelVerdict::data) << "lanes read behind the table";
+  // An index that all lanes share moves all of them: no value of the table is needed.
+  KernelReport const uniform =
+      of_constants(four, element_of_t("and.b32 %r4, %r3, 3;") + " add.u32 %r5, %r5, %r1;");
+  EXPECT_EQ(uniform.accesses.at(0).verdict, KernelVerdict::proved);
+  EXPECT_TRUE(uniform.rests_on.empty());
+}
+
 TEST(KernelAddresses, OfTwoSpacesAreNotShared) {
   auto const chosen = [](std::string const& how) {
     auto const all = decided(

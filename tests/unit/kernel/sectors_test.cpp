@@ -66,15 +66,15 @@ TEST(Sectors, OfAnAlignedPointerAreTheIdealOnes) {
 }
 
 TEST(Sectors, AssumedOfPointersIsListed) {
-  EXPECT_TRUE(global_report(consecutive_words).assumed_of_global.empty());
-  EXPECT_EQ(global_report(consecutive_words, {.pointers = 256}).assumed_of_global.size(), 1U);
+  EXPECT_TRUE(global_report(consecutive_words).rests_on.empty());
+  EXPECT_EQ(global_report(consecutive_words, {.pointers = 256}).rests_on.size(), 1U);
   // q is a number of bytes that is multiplied, no pointer.
   std::string const moved =
       "ld.param.u64 %d4, [q]; shl.b64 %d4, %d4, 2; add.s64 %d1, %d1, %d4; " + consecutive_words;
   EXPECT_EQ(global_access(moved, {.pointers = 256}).wavefronts, 5U);
   // Two parameters, and either may be the pointer.
   std::string const two = "ld.param.u64 %d4, [q]; add.s64 %d1, %d1, %d4; " + consecutive_words;
-  EXPECT_TRUE(global_report(two, {.pointers = 256}).assumed_of_global.empty());
+  EXPECT_TRUE(global_report(two, {.pointers = 256}).rests_on.empty());
 }
 
 TEST(Sectors, OfRowsAreOneALane) {
@@ -143,7 +143,7 @@ TEST(Sectors, OfIndicesThatWrapAreThoseOfTheirAddresses) {
   KernelReport const report = global_report(moved, {.pointers = 256});
   EXPECT_EQ(report.global[0].wavefronts, 5U);
   EXPECT_TRUE(report.global[0].sectors->near);
-  EXPECT_EQ(report.assumed_of_global.size(), 2U);
+  EXPECT_EQ(report.rests_on.size(), 2U);
 }
 
 TEST(Sectors, OfMisalignedLanesAreNone) {
