@@ -151,6 +151,17 @@ std::vector<KernelAccess> tensor_maps_of(ptx::Module const& module, ptx::Functio
   return out;
 }
 
+/// The assumption about these instructions, with their first lines.
+std::string assumed_of_tensor_maps(std::vector<KernelAccess> const& all) {
+  constexpr std::size_t most = 3;
+  std::vector<std::uint32_t> lines;
+  for (KernelAccess const& a : all)
+    if (lines.size() < most) lines.push_back(a.ptx_line);
+  return fmt::format("ptxas makes loads and stores of one wavefront of tensormap on shared memory (PTX {}{})",
+                     fmt::join(lines, ", "),
+                     all.size() > most ? fmt::format(" and {} more", all.size() - most) : "");
+}
+
 /// The accesses alone; generic ones where they are surely shared memory.
 std::vector<KernelAccess> list_program(LoweredKernel lowered) {
   KernelOptions const options;
@@ -175,6 +186,8 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
   KernelReport report = kernel_detail::decide_program(
       {module, f, std::move(program), needs_block(module, f, options)}, options);
   report.tensor_maps = kernel_detail::tensor_maps_of(module, f);
+  if (!report.tensor_maps.empty())
+    report.rests_on.push_back(kernel_detail::assumed_of_tensor_maps(report.tensor_maps));
   if (options.races) {
     report.races = kernel_detail::decide_races(module, function, options);
     kernel_detail::withdraw_if_out_of_bounds(*report.races, report.accesses);

@@ -415,7 +415,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
              (r.report.block.empty() ? "" : "  block " + r.report.block) +
                  (r.report.grid.empty() ? "" : ", grid " + r.report.grid),
              r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
-  if (r.report.accesses.empty() && r.report.operands.empty() && r.report.global.empty()) {
+  if (r.report.accesses.empty() && r.report.operands.empty() && r.report.global.empty() &&
+      r.report.tensor_maps.empty()) {
     fmt::print(common.streams.out, "  no access to shared memory\n\n");
     return;
   }

@@ -12,6 +12,20 @@
 namespace swizproof {
 namespace {
 
+/// ptxas makes loads and stores of tensormap.replace in shared memory: the answer names them.
+TEST(Kernel, TensorMapsInSharedMemoryAreAssumed) {
+  std::string const store = "shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r2; st.shared.u32 [%r4], %r1;\n";
+  auto const rests_on = [&](std::string const& space) {
+    return report_of(store + "cvt.u64.u32 %rd2, %r2;\ntensormap.replace.tile.rank." + space +
+                     ".b1024.b32 [%rd2], 1;")
+        .rests_on;
+  };
+  EXPECT_EQ(rests_on("shared::cta"),
+            std::vector<std::string>{
+                "ptxas makes loads and stores of one wavefront of tensormap on shared memory (PTX 12)"});
+  EXPECT_TRUE(rests_on("global").empty());
+}
+
 TEST(Kernel, WarpsThatDifferAreDecidedEach) {
   KernelOptions const eight{.block = std::array<std::uint32_t, 3>{256, 1, 1}};
   // `%r4` is the word; `%r6` the warp.
