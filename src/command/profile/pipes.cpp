@@ -1,10 +1,13 @@
 #include "command/profile/pipes.hpp"
 
 #include "profile/metrics.hpp"
+#include "profile/trace_vs_profile.hpp"
 #include "report/pipe.hpp"
 #include "system/whole_file.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace swizproof::command {
 
@@ -21,8 +24,12 @@ std::vector<PipeUse> pipes_of(std::string const& file) {
 
 std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string const& name) {
   std::optional<PipeUse> sum;
+  std::string const plain = plain_kernel_name(name), comparable = comparable_kernel_name(name);
+  bool const same =
+      std::any_of(pipes.begin(), pipes.end(), [&](PipeUse const& p) { return p.kernel == plain; });
   for (PipeUse const& p : pipes) {
-    if (p.kernel != plain_kernel_name(name)) continue;
+    if (same ? p.kernel != plain : comparable_kernel_name(p.kernel) != comparable) continue;
+    if (sum && sum->kernel != p.kernel) return std::nullopt;
     if (!sum) sum = PipeUse{p.kernel, 0, 0};
     sum->wavefronts += p.wavefronts;
     sum->cycles += p.cycles;

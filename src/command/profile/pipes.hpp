@@ -13,7 +13,8 @@ namespace swizproof::command {
 /// Use of the pipe by each kernel of a profile; empty without a file. Throws InputError if no kernel has it.
 [[nodiscard]] std::vector<PipeUse> pipes_of(std::string const& file);
 
-/// All launches of a kernel together; nothing if the profile has none.
+/// All launches of a kernel together; nothing if the profile has none, or overloads of it that cannot be told apart: ncu writes types of
+/// parameters in other words than a trace. Checked by golden.explain_with_the_raw_page_of_a_profile.
 [[nodiscard]] std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string const& name);
 
 /// The share of the pipe's cycles that conflicts take, `lost` of its `wavefronts`, and with a profile that of the kernel's cycles. Both
