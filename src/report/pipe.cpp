@@ -54,7 +54,7 @@ std::string added_in_words(KernelFix const& fix, int indent) {
   std::uint64_t const added = added_instructions(fix);
   if (added == 0) return {};
   return fmt::format(
-      "{:{}}the swizzle adds shift, and, xor to an address: at most {} warp instructions a block\n", "",
+      "{:{}}the swizzle adds shift, and, xor to an address: {} warp instructions a block, as written\n", "",
       indent, added);
 }
 
