@@ -245,10 +245,8 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments, Kernel
     throw InputError::whole("--watch prints text alone", "--watch",
                             "leave out --json, --format, --emit, --sarif, --html and --since");
   refuse_without_source(arguments.compiler, arguments.files);
-  if (options.global &&
-      (arguments.emit == "lock" || !arguments.since.empty() || !arguments.html.empty() || arguments.watch))
-    throw InputError::whole("--emit lock, --since, --html and --watch are of shared memory", "--global",
-                            "leave --global out");
+  if (options.global && (arguments.emit == "lock" || !arguments.html.empty()))
+    throw InputError::whole("--emit lock and --html are of shared memory", "--global", "leave --global out");
   if (!std::has_single_bit(options.pointers))
     throw InputError::whole("an alignment is a power of two", fmt::format("--pointers {}", options.pointers));
   if (!arguments.emit.empty() && !arguments.since.empty())

@@ -15,6 +15,7 @@ namespace {
 /// The accesses of one line with one name.
 struct LineOfBuild {
   std::string source{}, op{};
+  bool global = false;  ///< the excess is one of sectors
   std::size_t accesses = 0;
   std::optional<unsigned> excess = 0;
   bool fault = false;
@@ -22,15 +23,20 @@ struct LineOfBuild {
   unsigned known = 0;  ///< the most excess of accesses that are decided
 };
 
-std::vector<LineOfBuild> lines_of(KernelReport const& report) {
-  std::vector<LineOfBuild> out;
-  for (KernelAccess const& a : report.accesses) {
+/// Wavefronts above the ideal, or sectors above --excess-sectors: what consecutive addresses take may start anywhere in a sector.
+unsigned excess_of(KernelAccess const& a, bool global) {
+  return excess_over(global ? a.allowed : a.ideal, *a.wavefronts);
+}
+
+void add_lines(std::vector<KernelAccess> const& accesses, bool global, std::vector<LineOfBuild>& out) {
+  for (KernelAccess const& a : accesses) {
     std::string source = source_of(a);
     // Without -lineinfo a number of the PTX or SASS says nothing of another build.
     if (a.file.empty()) source = a.sass ? "SASS" : "PTX";
-    auto at = std::find_if(out.begin(), out.end(),
-                           [&](LineOfBuild const& l) { return l.source == source && l.op == a.op; });
-    if (at == out.end() || a.file.empty()) at = out.insert(out.end(), {std::move(source), a.op});
+    auto at = std::find_if(out.begin(), out.end(), [&](LineOfBuild const& l) {
+      return l.source == source && l.op == a.op && l.global == global;
+    });
+    if (at == out.end() || a.file.empty()) at = out.insert(out.end(), {std::move(source), a.op, global});
     ++at->accesses;
     at->fault = at->fault || is_fault(a);
     at->open = at->open || a.verdict == KernelVerdict::unknown;
@@ -38,15 +44,25 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
     if (!a.wavefronts)
       at->excess.reset();
     else if (at->excess)
-      at->excess = std::max(*at->excess, excess_over(a.ideal, *a.wavefronts));
+      at->excess = std::max(*at->excess, excess_of(a, global));
     if (a.wavefronts && a.verdict != KernelVerdict::unknown)
-      at->known = std::max(at->known, excess_over(a.ideal, *a.wavefronts));
+      at->known = std::max(at->known, excess_of(a, global));
   }
+}
+
+std::vector<LineOfBuild> lines_of(KernelReport const& report) {
+  std::vector<LineOfBuild> out;
+  add_lines(report.accesses, false, out);
+  add_lines(report.global, true, out);
   return out;
 }
 
 std::string excess_in_words(LineOfBuild const& l) {
   return l.excess ? fmt::format("{}{}", l.open ? "at most " : "", *l.excess) : "an unknown number";
+}
+
+char const* unit_of(LineOfBuild const& l) {
+  return l.global ? "sectors above the allowed number" : "wavefronts above the ideal";
 }
 
 class Comparing {
@@ -74,7 +90,8 @@ class Comparing {
     for (bool const by_number : {true, false})
       for (LineOfBuild& f : fresh) {
         auto const at = std::find_if(old.begin(), old.end(), [&](LineOfBuild const& o) {
-          return o.accesses != 0 && o.op == f.op && (!by_number || o.source == f.source);
+          return o.accesses != 0 && o.op == f.op && o.global == f.global &&
+                 (!by_number || o.source == f.source);
         });
         if (f.accesses == 0 || at == old.end()) continue;
         pair(f, *at);
@@ -84,17 +101,17 @@ class Comparing {
       if (f.accesses != 0) add(f);
     for (LineOfBuild const& o : old)
       if (o.accesses != 0)
-        out_.removed.push_back({name_, block_, o.source, {}, o.op, o.accesses, 0, o.excess, {}, {}});
+        out_.removed.push_back(
+            {name_, block_, o.source, {}, o.op, o.accesses, 0, o.excess, {}, {}, o.global});
   }
 
   void pair(LineOfBuild const& f, LineOfBuild const& o) {
     ComparedLine line{name_,    block_,     f.source,   o.source == f.source ? "" : o.source,
                       f.op,     o.accesses, f.accesses, o.excess,
-                      f.excess, {}};
+                      f.excess, {},         f.global};
     bool const more = o.excess && (!f.excess || *f.excess > *o.excess);
     bool const fewer = f.excess && (!o.excess || *f.excess < *o.excess);
-    line.why =
-        fmt::format("{} wavefronts above the ideal, {} before", excess_in_words(f), excess_in_words(o));
+    line.why = fmt::format("{} {}, {} before", excess_in_words(f), unit_of(f), excess_in_words(o));
     if (f.fault && !o.fault) line.why = "misaligned or out of bounds, which it was not before";
     if (!f.fault && o.fault && !more) line.why = "no longer misaligned or out of bounds";
     bool const fault = f.fault && !o.fault;
@@ -109,10 +126,9 @@ class Comparing {
   }
 
   void add(LineOfBuild const& f) {
-    ComparedLine line{name_, block_, f.source, {}, f.op, 0, f.accesses, {}, f.excess, {}};
+    ComparedLine line{name_, block_, f.source, {}, f.op, 0, f.accesses, {}, f.excess, {}, f.global};
     if (f.fault) line.why = "new, and misaligned or out of bounds";
-    if (!f.fault && f.excess != 0U)
-      line.why = fmt::format("new, and {} wavefronts above the ideal", excess_in_words(f));
+    if (!f.fault && f.excess != 0U) line.why = fmt::format("new, and {} {}", excess_in_words(f), unit_of(f));
     auto& to = line.why.empty()                     ? out_.added
                : f.open && !f.fault && f.known == 0 ? out_.undecided
                                                     : out_.worse;
@@ -127,6 +143,7 @@ nlohmann::ordered_json line_json(ComparedLine const& l) {
   using Json = nlohmann::ordered_json;
   auto const number = [](std::optional<unsigned> n) { return n ? Json(*n) : Json(); };
   Json out{{"kernel", l.kernel}, {"block", l.block}, {"source", l.source}, {"op", l.op}};
+  if (l.global) out["memory"] = "global";
   if (!l.was_at.empty()) out["was_at"] = l.was_at;
   out["accesses"] = {{"before", l.before}, {"after", l.after}};
   out["excess"] = {{"before", number(l.old_excess)}, {"after", number(l.new_excess)}};

@@ -20,8 +20,9 @@ struct ComparedLine {
   std::string op{};
   std::size_t before = 0, after = 0;  ///< accesses
   std::optional<unsigned> old_excess{},
-      new_excess{};   ///< wavefronts above the ideal, of the worst access; nothing: not known
-  std::string why{};  ///< what is worse or better, in words
+      new_excess{};  ///< wavefronts above the ideal, of the worst access, or sectors of global memory above the allowed number; nothing: not known
+  std::string why{};    ///< what is worse or better, in words
+  bool global = false;  ///< a line of global memory
 };
 
 /// Changes from an old build to a new one.

@@ -82,7 +82,7 @@ class KernelAccess(CompiledAccess):
 
 @record
 class KernelFix(Record):
-    """Fixes of an array in shared memory, for `executions` of a kernel's warps; `left_out` has the PTX lines of accesses that it was not searched for. A swizzle adds at most `added` instructions of warps to a block."""
+    """Fixes of an array in shared memory, for `executions` of a kernel's warps; `left_out` has the PTX lines of accesses that it was not searched for. A swizzle adds `added` instructions of warps to a block, as the source writes it: shift, and, xor for each address."""
 
     array: str
     start: str
@@ -178,7 +178,7 @@ class Races(Record):
 
 @record
 class ComparedLine(Record):
-    """A line of two builds: its `accesses` and wavefronts above the ideal (`excess`) `before` and `after`; None if no bound is known."""
+    """A line of two builds: its `accesses` and wavefronts above the ideal (`excess`) `before` and `after`; None if no bound is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one."""
 
     kernel: str
     block: str
@@ -186,6 +186,7 @@ class ComparedLine(Record):
     op: str
     accesses: Dict[str, int]
     excess: Dict[str, Optional[int]]
+    memory: Optional[str] = None
     was_at: Optional[str] = None
     why: Optional[str] = None
 
