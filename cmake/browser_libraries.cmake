@@ -10,7 +10,7 @@ foreach(library fmt nlohmann CLI)
 endforeach()
 include_directories(SYSTEM ${headers} ${PROJECT_SOURCE_DIR}/src/page/standard)
 
-foreach(library fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11 re2::re2 z3::libz3 tomlplusplus::tomlplusplus Threads::Threads)
+foreach(library fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11 re2::re2 simdjson::simdjson z3::libz3 tomlplusplus::tomlplusplus Threads::Threads)
   add_library(${library} INTERFACE IMPORTED)
 endforeach()
 target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)

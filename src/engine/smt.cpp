@@ -4,6 +4,8 @@
 #include "engine/engines.hpp"
 #include "engine/violations.hpp"
 
+#include <swizproof/engine/solver.hpp>
+
 #include <z3.h>
 
 #include <algorithm>
@@ -412,3 +414,9 @@ Finding smt(std::span<Question const> questions, Limits const& limits) {
 }
 
 }  // namespace swizproof::engine
+
+namespace swizproof {
+
+std::string_view solver_name() { return "Z3"; }
+
+}  // namespace swizproof

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -196,7 +197,11 @@ class IntervalSearch {
     std::vector<Turn> turns{};
     std::uint32_t commits = 0;
     bool waited = false;
-    auto operator<=>(CopyState const&) const = default;
+    /// An order for sets; written out, for libc++ 14 has no operator<=> of vectors.
+    bool operator<(CopyState const& o) const {
+      return std::tie(block, step, turns, commits, waited) <
+             std::tie(o.block, o.step, o.turns, o.commits, o.waited);
+    }
   };
   struct Pending {
     std::set<BlockPart> starts{};  ///< barriers that are passed before the wait

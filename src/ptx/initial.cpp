@@ -1,9 +1,9 @@
 #include <swizproof/ptx/initial.hpp>
+#include <swizproof/core/float_format.hpp>
 
 #include <swizproof/program/opcode.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstdlib>
 
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> number_of(std::string_view word, unsigned bits, boo
   char* end = nullptr;
   double const x = std::strtod(text.c_str(), &end) * (minus ? -1 : 1);
   if (end != text.c_str() + text.size()) return std::nullopt;
-  return bits == 64 ? std::bit_cast<std::uint64_t>(x) : std::bit_cast<std::uint32_t>(static_cast<float>(x));
+  return bits == 64 ? same_bits<std::uint64_t>(x) : same_bits<std::uint32_t>(static_cast<float>(x));
 }
 
 }  // namespace

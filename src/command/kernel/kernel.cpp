@@ -15,6 +15,8 @@
 #include "system/whole_file.hpp"
 #include "report/report.hpp"
 
+#include <swizproof/engine/solver.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -203,12 +205,13 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
                sums.races, sums.races_open);
   fmt::print(common.streams.out, "{}", certainty_footer(arch, style));
   if (!style.brief())
-    fmt::print(common.streams.out, "{}\n",
-               style.faint(
-                   fmt::format("engines: symbolic execution, enumeration modulo the banks, Z3\n"
-                               "assumed: {}docs/kernels.md has {}",
-                               sass ? "" : "ptxas keeps these accesses (--sass decides its code);\n         ",
-                               sass ? "the list" : "the others")));
+    fmt::print(
+        common.streams.out, "{}\n",
+        style.faint(fmt::format(
+            "engines: symbolic execution, enumeration modulo the banks, {}\n"
+            "assumed: {}docs/kernels.md has {}",
+            solver_name(), sass ? "" : "ptxas keeps these accesses (--sass decides its code);\n         ",
+            sass ? "the list" : "the others")));
 }
 
 /// Decides again whenever a file changes, and prints what became worse and better, until a signal ends the program.

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -46,11 +45,14 @@ struct Row {
   std::vector<One const*> all{};
 };
 
-/// A reason without the line of PTX that it names.
+/// A reason without the lines of PTX or SASS that it names.
 std::string kind_of(std::string const& reason) {
-  static RE2 const line("(PTX|SASS) line [0-9]+");
   std::string kind = reason;
-  RE2::GlobalReplace(&kind, line, "line");
+  for (std::string_view const line : {"PTX line ", "SASS line "})
+    for (std::size_t at = kind.find(line); at != kind.npos; at = kind.find(line, at + 1)) {
+      std::size_t const end = kind.find_first_not_of("0123456789", at + line.size());
+      kind.replace(at, std::min(end, kind.size()) - at, "line");
+    }
   return kind;
 }
 
@@ -230,9 +232,14 @@ void sort_by_losses(std::vector<Row<KernelAccess>>& rows) {
 
 /// The opcode without what it says of the warp and of rows: `ldmatrix.x4.shared.b16`.
 std::string short_op(KernelAccess const& a) {
-  static RE2 const parts("\\.(sync|aligned|m8n8)\\b|::cta");
-  std::string op = a.op;
-  RE2::GlobalReplace(&op, parts, "");
+  std::string op;
+  for (std::size_t at = 0, end = 0; at < a.op.size(); at = end) {
+    end = std::min(a.op.find('.', at + 1), a.op.size());
+    std::string_view const part = std::string_view(a.op).substr(at, end - at);
+    if (part != ".sync" && part != ".aligned" && part != ".m8n8") op += part;
+  }
+  constexpr std::string_view own_block = "::cta";
+  if (std::size_t const at = op.find(own_block); at != op.npos) op.erase(at, own_block.size());
   return op;
 }
 

@@ -20,12 +20,13 @@ void add_elsewhere(CLI::App& app, std::string const& name, std::string const& ne
 }  // namespace
 
 void add_commands(CLI::App& app, Common& common) {
-  for (auto const add : {add_inspect, add_check, add_find, add_equal, add_align, add_convert, add_descriptor,
-                         add_tma, add_fragment, add_eval, add_show, add_accesses, add_language})
+  for (auto const add :
+       {add_kernel, add_inspect, add_check, add_find, add_equal, add_align, add_convert, add_descriptor,
+        add_tma, add_fragment, add_eval, add_show, add_accesses, add_language})
     add(app, common);
   add_elsewhere(app, "prove", "a solver");
   add_elsewhere(app, "predict", "requests as JSON lines");
-  for (char const* const name : {"crosscheck", "explain", "kernel", "recheck"})
+  for (char const* const name : {"crosscheck", "explain", "flow", "recheck"})
     add_elsewhere(app, name, "files");
 }
 
