@@ -156,8 +156,9 @@ TensorMemory::Relation TensorMemory::seen(unsigned of, std::uint32_t when, unsig
 bool TensorMemory::announced(TensorAccess const& first, unsigned thread) const {
   for (unsigned t = 0; t < fences_.size(); ++t) {
     auto const& fences = fences_[t];
-    auto const fence = std::ranges::lower_bound(fences, first.clock, {},
-                                                [&](Fence const& f) { return (*f.memory)[first.unit]; });
+    auto const fence =  // libc++ 14 has no std::ranges::lower_bound
+        std::lower_bound(fences.begin(), fences.end(), first.clock,
+                         [&](Fence const& f, auto clock) { return (*f.memory)[first.unit] < clock; });
     if (t != thread && fence != fences.end() && seen(t, fence->own, thread) == Relation::ordered) return true;
   }
   return false;
@@ -176,7 +177,8 @@ TensorMemory::Relation TensorMemory::relation(TensorAccess const& first, TensorA
   unsigned const issuer = first.threads.front();
   if (issuer == thread) return Relation::ordered;
   auto const& fences = fences_[issuer];
-  auto const fence = std::ranges::lower_bound(fences, first.issued, {}, &Fence::own);
+  auto const fence = std::lower_bound(fences.begin(), fences.end(), first.issued,
+                                      [](Fence const& f, auto issued) { return f.own < issued; });
   return fence == fences.end() ? best : std::max(best, seen(issuer, fence->own, thread));
 }
 
