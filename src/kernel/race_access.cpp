@@ -17,6 +17,8 @@ using execution::ExecutedAccess;
 using program::MemoryAccess;
 using program::Space;
 
+bool is_wgmma(program::SharedOperand const& operand) { return operand.is_descriptor() && !operand.tcgen05; }
+
 namespace {
 
 constexpr unsigned rows_of_a = 64;  ///< of wgmma [PTX ISA 9.1, 9.7.15.2]
@@ -97,6 +99,13 @@ bool touches_otherwise(ptx::Opcode const& op) {
                      [](std::string_view p) { return p.starts_with("shared"); });
 }
 
+/// True for an operand that is an access of --races.
+bool is_taken(program::SharedOperand const& o) {
+  bool const copy = o.at.op.starts_with("cp.async.bulk.shared") && !has(o.at.op, "multicast") &&
+                    o.role != program::OperandRole::source;
+  return is_wgmma(o) || copy || o.at.op.starts_with("mbarrier");
+}
+
 class Classification {
  public:
   Classification(ptx::Function const& function, program::Program const& lowered,
@@ -109,18 +118,19 @@ class Classification {
     for (program::LoweredInstruction const& i : lowered.instructions)
       for (std::uint32_t s = i.first; s < i.last; ++s)
         if (lowered.steps[s].action == program::Action::access)
-          instructions_[lowered.steps[s].extra] = &function.body[i.instruction];
+          instructions_[lowered.steps[s].extra] = &function.body[i.instruction],
+          taken_.insert(&function.body[i.instruction]);
   }
 
   SharedAccesses run() {
     out_.all.resize(lowered_.accesses.size());
     for (std::size_t i = 0; i < out_.all.size(); ++i)
-      if (execution_.accesses[i].reached) lowered_.accesses[i].operand >= 0 ? descriptor(i) : access(i);
+      if (execution_.accesses[i].reached) lowered_.accesses[i].operand >= 0 ? operand(i) : access(i);
     for (ptx::Instruction const& i : function_.body)
-      if (touches_otherwise(i.opcode))
+      if (touches_otherwise(i.opcode) && !taken_.count(&i))
         ++out_.count, hinder(std::string(i.opcode.text) + " is not modelled", i.line);
     for (std::size_t i = 0; i < lowered_.operands.size(); ++i)
-      if (execution_.operands[i].reached && !is_wgmma(lowered_.operands[i]))
+      if (execution_.operands[i].reached && !is_taken(lowered_.operands[i]))
         ++out_.count, hinder(lowered_.operands[i].at.op + " is not modelled", lowered_.operands[i].at.line);
     return std::move(out_);
   }
@@ -142,6 +152,7 @@ class Classification {
       if (root != Origins::Root::shared)
         return hinder("a generic address may be one of shared memory: " + m.op, m.line);
     }
+    one.bytes = m.bytes;
     one.role = role_of(m), one.copy = m.instruction && m.instruction->operation == Operation::cp_async;
     if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
     one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
@@ -149,6 +160,27 @@ class Classification {
     if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
         has(m.op, "shared::cluster"))
       hinder(m.reason.empty() ? m.op + " is not modelled" : m.reason, m.line);
+  }
+
+  void operand(std::size_t index) {
+    MemoryAccess const& m = lowered_.accesses[index];
+    if (is_wgmma(lowered_.operands[static_cast<std::size_t>(m.operand)])) return descriptor(index);
+    SharedAccess& one = out_.all[index];
+    ++out_.count;
+    std::uint32_t symbol = 0;
+    if (!m.reason.empty() ||
+        origins_.root_of(execution_.accesses[index].address, symbol) != Origins::Root::shared)
+      return hinder(m.reason.empty() ? "an address of " + m.op + " is not known" : m.reason, m.line);
+    if (origins_.is_of_array(execution_.accesses[index].address, symbol)) one.array = symbol;
+    one.bytes = 8;
+    bool const barrier =
+        lowered_.operands[static_cast<std::size_t>(m.operand)].role == program::OperandRole::barrier;
+    one.role = barrier && !m.op.starts_with("mbarrier.init") ? RaceRole::atomic : RaceRole::write;
+    if (barrier) return;
+    Node const& size = execution_.node(execution_.accesses[index].size);
+    if (size.op != Op::constant || size.value == 0)
+      return hinder("the size of a bulk copy is no constant: " + m.op, m.line);
+    one.bytes = static_cast<std::uint32_t>(size.value);
   }
 
   /// The tile that wgmma reads, where all fields but the start are constants.
@@ -178,6 +210,7 @@ class Classification {
   Origins& origins_;
   KnownBits known_;
   std::map<std::uint32_t, ptx::Instruction const*> instructions_{};  ///< by access
+  std::set<ptx::Instruction const*> taken_{};                        ///< those with an access
   SharedAccesses out_{};
 };
 
@@ -195,11 +228,9 @@ std::vector<std::uint32_t> WgmmaTile::units(std::uint32_t start, std::uint32_t w
   return {out.begin(), out.end()};
 }
 
-bool is_wgmma(program::SharedOperand const& operand) { return operand.is_descriptor() && !operand.tcgen05; }
-
-void descriptors_as_accesses(program::Program& lowered) {
+void operands_as_accesses(program::Program& lowered) {
   for (program::Step& s : lowered.steps) {
-    if (s.action != program::Action::operand || !is_wgmma(lowered.operands[s.extra])) continue;
+    if (s.action != program::Action::operand || !is_taken(lowered.operands[s.extra])) continue;
     MemoryAccess m = lowered.operands[s.extra].at;
     m.operand = static_cast<std::int32_t>(s.extra);
     s.action = program::Action::access, s.extra = static_cast<std::uint32_t>(lowered.accesses.size());

@@ -36,6 +36,7 @@ struct SharedAccess {
   RaceRole role = RaceRole::none;
   bool copy = false;        ///< by cp.async, complete behind a wait
   bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
+  std::uint32_t bytes = 0;  ///< of each thread; of wgmma not used
   std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
   std::optional<WgmmaTile> tile{};  ///< of a descriptor: the access is complete behind a wait
 };
@@ -52,10 +53,10 @@ struct SharedAccesses {
 /// True for a descriptor that wgmma reads.
 [[nodiscard]] bool is_wgmma(program::SharedOperand const& operand);
 
-/// Makes accesses of the descriptors of wgmma: they are executed like those.
-void descriptors_as_accesses(program::Program& lowered);
+/// Makes accesses of the descriptors of wgmma, of bulk copies from global memory and of operations of mbarriers: they are executed like those.
+void operands_as_accesses(program::Program& lowered);
 
-/// Classifies the accesses. `lowered`: of the function, with descriptors_as_accesses().
+/// Classifies the accesses. `lowered`: of the function, with operands_as_accesses().
 [[nodiscard]] SharedAccesses shared_accesses_of(ptx::Function const& function,
                                                 program::Program const& lowered,
                                                 execution::Execution const& execution, Origins& origins);

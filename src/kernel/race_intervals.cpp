@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -138,8 +139,13 @@ class IntervalSearch {
  public:
   /// `all`: the turns of all loops are followed, also of those without a barrier.
   IntervalSearch(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers,
-                 std::vector<CopyOrder> const& copies, bool all, std::vector<BarrierAt> const& fences = {})
-      : program_(program), flow_(flow), closed_(loops_with(flow, barriers)), events_(program.blocks.size()) {
+                 std::vector<CopyOrder> const& copies, bool all, std::vector<BarrierAt> const& fences = {},
+                 Phases phases = {})
+      : program_(program),
+        flow_(flow),
+        closed_(loops_with(flow, barriers)),
+        events_(program.blocks.size()),
+        phases_(std::move(phases)) {
     if (all) closed_.assign(closed_.size(), true);
     using Kind = OrderEvent::Kind;
     for (BarrierAt const& b : barriers) events_[b.block].push_back({Kind::barrier, b.step, b.instruction});
@@ -159,10 +165,8 @@ class IntervalSearch {
   }
 
   std::vector<Interval> run() {
-    std::vector<Interval> out{interval({flow_.order[0], 0, turns_of(flow_.order[0], {Turn::From::entry})})};
-    for (std::uint32_t const b : flow_.order)
-      for (std::uint32_t n = 1; n <= ends_[b].size(); ++n)
-        out.push_back(interval({b, n, turns_of(b, {Turn::From::barrier})}));
+    std::vector<Interval> out;
+    each_start([&](BlockPart const& start) { out.push_back(interval(start)); });
     return out;
   }
 
@@ -170,7 +174,7 @@ class IntervalSearch {
   std::vector<std::pair<Visit, Visit>> own() {
     std::vector<std::pair<Visit, Visit>> out;
     each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
-      if (group_of(m) == Group::none) return;
+      if (group_of(m) == Group::none || group_of(m) == Group::phase) return;
       Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
       for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
     });
@@ -182,11 +186,32 @@ class IntervalSearch {
     std::vector<std::pair<Visit, Visit>> out;
     to_fence_ = true;
     each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
-      if (group_of(m) == Group::wgmma) return;
+      if (group_of(m) == Group::wgmma || group_of(m) == Group::phase) return;
       Visit const first{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
       for (Visit const& v : follow(first, b, s).own)
-        if (group_of(program_.accesses[v.access]) == Group::wgmma) out.emplace_back(first, v);
+        if (Group const g = group_of(program_.accesses[v.access]); g == Group::wgmma || g == Group::phase)
+          out.emplace_back(first, v);
     });
+    return out;
+  }
+
+  /// Bulk copies, and accesses that no wait for their phase is before. `intervals`: those of an interval, too, in any order.
+  std::vector<std::pair<Visit, Visit>> before_phases(bool intervals) {
+    std::vector<std::pair<Visit, Visit>> out;
+    each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
+      if (group_of(m) != Group::phase) return;
+      Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
+      for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
+    });
+    if (intervals)
+      each_start([&](BlockPart const& start) {
+        for (Visit const& copy : *from(start)) {
+          if (group_of(program_.accesses[copy.access]) != Group::phase) continue;
+          for (Visit const& v : *before_wait(start, copy))
+            if (group_of(program_.accesses[v.access]) != Group::phase || holds(*before_wait(start, v), copy))
+              out.emplace_back(copy, v);
+        }
+      });
     return out;
   }
 
@@ -209,6 +234,26 @@ class IntervalSearch {
     bool ends = false;  ///< a thread ends before a barrier behind the wait
   };
 
+  /// Calls fn for the beginning of each interval.
+  template <class Fn>
+  void each_start(Fn const& fn) {
+    fn(BlockPart{flow_.order[0], 0, turns_of(flow_.order[0], {Turn::From::entry})});
+    for (std::uint32_t const b : flow_.order)
+      for (std::uint32_t n = 1; n <= ends_[b].size(); ++n)
+        fn(BlockPart{b, n, turns_of(b, {Turn::From::barrier})});
+  }
+  /// Accesses of an interval that no wait for the phase of a bulk copy is before.
+  Interval::Visits before_wait(BlockPart const& start, Visit const& copy) {
+    return from(start, phases_.of_access.at(copy.access));
+  }
+  static bool holds(std::vector<Visit> const& visits, Visit const& one) {
+    return std::any_of(visits.begin(), visits.end(),
+                       [&](Visit const& v) { return !(v < one) && !(one < v); });
+  }
+  [[nodiscard]] bool waits(std::uint32_t from, std::uint32_t to, std::optional<std::uint64_t> phase) const {
+    return phase && phases_.waits.count({from, to, *phase}) != 0;
+  }
+
   /// Calls fn(block, step, access) for each.
   template <class Fn>
   void each_access(Fn const& fn) const {
@@ -228,7 +273,8 @@ class IntervalSearch {
     Interval out;
     out.visits = from(start);
     for (Visit const& v : *out.visits) {
-      if (group_of(program_.accesses[v.access]) == Group::none) continue;
+      if (Group const g = group_of(program_.accesses[v.access]); g == Group::none || g == Group::phase)
+        continue;
       Pending const& pending = pending_of(v);
       out.ends = out.ends || pending.ends;
       for (BlockPart const& at : pending.starts) out.later.emplace_back(v, from(at));
@@ -252,6 +298,9 @@ class IntervalSearch {
   Pending follow(Visit const& copy, std::uint32_t block, std::uint32_t step) const {
     Pending out;
     Group const group = group_of(program_.accesses[copy.access]);
+    auto const phase = phases_.of_access.find(copy.access);
+    std::optional<std::uint64_t> const awaited =
+        phase == phases_.of_access.end() ? std::nullopt : std::optional(phase->second);
     std::set<CopyState> seen;
     std::vector<CopyState> work{{block, step + 1, copy.turns, 0, group == Group::none}};
     while (!work.empty()) {
@@ -261,6 +310,7 @@ class IntervalSearch {
       Block const& b = program_.blocks[at.block];
       out.ends = out.ends || b.taken < 0 || (b.condition >= 0 && b.next < 0);
       for (std::uint32_t const to : program::successors(b)) {
+        if (waits(at.block, to, awaited)) continue;
         BlockPart next = over({at.block, 0, at.turns}, to, most_turns_of_copy);
         work.push_back({to, program_.blocks[to].first, std::move(next.turns), at.commits, at.waited});
       }
@@ -297,8 +347,9 @@ class IntervalSearch {
     return false;
   }
 
-  Interval::Visits from(BlockPart const& start) {
-    Interval::Visits& known = from_[start];
+  /// Accesses behind a barrier and before the next one, and before a wait for a phase if it is given.
+  Interval::Visits from(BlockPart const& start, std::optional<std::uint64_t> phase = {}) {
+    Interval::Visits& known = from_[{start, phase}];
     if (known) return known;
     std::set<Visit> visits;
     std::set<BlockPart> seen;
@@ -318,7 +369,8 @@ class IntervalSearch {
       for (std::uint32_t s = first; s < last; ++s)
         if (program_.steps[s].action == Action::access) visits.insert({program_.steps[s].extra, at.turns});
       if (to_barrier) continue;
-      for (std::uint32_t const to : program::successors(block)) work.push_back(over(at, to, most));
+      for (std::uint32_t const to : program::successors(block))
+        if (!waits(at.block, to, phase)) work.push_back(over(at, to, most));
     }
     return known = std::make_shared<std::vector<Visit> const>(visits.begin(), visits.end());
   }
@@ -345,7 +397,8 @@ class IntervalSearch {
   std::vector<bool> closed_;
   std::vector<std::vector<OrderEvent>> events_;     ///< by block
   std::vector<std::vector<std::uint32_t>> ends_{};  ///< by block: steps before which a barrier is
-  std::map<BlockPart, Interval::Visits> from_{};
+  Phases phases_;
+  std::map<std::pair<BlockPart, std::optional<std::uint64_t>>, Interval::Visits> from_{};
   std::map<Visit, Pending> pending_{};
   bool to_fence_ = false;  ///< paths end at a fence.proxy.async, not at a barrier
 };
@@ -372,7 +425,10 @@ bool has_access(Program const& program, std::uint32_t block) {
 }  // namespace
 
 Group group_of(MemoryAccess const& access) {
-  if (access.operand >= 0) return Group::wgmma;
+  if (access.operand >= 0)
+    return access.op.starts_with("wgmma") ? Group::wgmma
+           : access.op.starts_with("cp.") ? Group::phase
+                                          : Group::none;
   return access.instruction && access.instruction->operation == Operation::cp_async ? Group::copy
                                                                                     : Group::none;
 }
@@ -393,6 +449,13 @@ std::vector<std::pair<Visit, Visit>> unfenced(Program const& program, Flow const
   return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, barriers.copies,
                         own, barriers.fences)
       .unfenced();
+}
+
+std::vector<std::pair<Visit, Visit>> before_phases(Program const& program, Flow const& flow,
+                                                   Barriers const& barriers, bool own) {
+  return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, {}, own, {},
+                        barriers.phases)
+      .before_phases(!own);
 }
 
 Deciding deciding_branches(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers) {

@@ -19,7 +19,9 @@
 #include <swizproof/ptx/module.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -33,8 +35,15 @@ struct BarrierAt {
   std::uint32_t instruction = 0;  ///< index in Function::body: some instructions have no step
 };
 
-/// Groups of accesses that are complete behind a wait: of cp.async, or of wgmma.
-enum class Group : std::uint8_t { none, copy, wgmma };
+/// Groups of accesses that are complete behind a wait: of cp.async, of wgmma, or of a phase of an mbarrier.
+enum class Group : std::uint8_t { none, copy, wgmma, phase };
+
+/// Mbarriers of one phase (race_phases.hpp), by address.
+struct Phases {
+  std::map<std::uint32_t, std::uint64_t> of_access{};  ///< mbarrier of a bulk copy
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>>
+      waits{};  ///< edges from a block to another one that a thread takes only behind its phase
+};
 
 /// A commit of a group, or a wait for all but `pending` groups, before a step of a block.
 struct CopyOrder {
@@ -53,6 +62,7 @@ struct Barriers {
   std::string other{};  ///< other synchronisation, which orders more than these barriers do; empty: none
   std::vector<CopyOrder> copies{};
   std::vector<BarrierAt> fences{};  ///< fence.proxy.async, of shared memory
+  Phases phases{};
 };
 
 /// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of a block, 0 if not known.
@@ -101,6 +111,11 @@ struct Interval {
 [[nodiscard]] std::vector<std::pair<Visit, Visit>> unfenced(program::Program const& program,
                                                             program::Flow const& flow,
                                                             Barriers const& barriers, bool own);
+
+/// Each bulk copy, and accesses that may come before its end: of its own thread (`own`), or of another one.
+[[nodiscard]] std::vector<std::pair<Visit, Visit>> before_phases(program::Program const& program,
+                                                                 program::Flow const& flow,
+                                                                 Barriers const& barriers, bool own);
 
 /// The groups that an access belongs to, and those that a commit or a wait is about.
 [[nodiscard]] Group group_of(program::MemoryAccess const& access);

@@ -3,6 +3,7 @@
 #include <swizproof/engine/walk.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace swizproof::kernel_detail {
@@ -29,7 +30,8 @@ enum Key : std::uint64_t {
   of_param,
   of_counter,
   of_node,
-  of_function
+  of_function,
+  of_machine
 };
 
 }  // namespace
@@ -201,6 +203,9 @@ RacePair::Id RacePair::leaf(Id id, View& of) {
       for (Id const a : l.args) key.push_back(translated(a, of));
       return sized(unknown(std::move(key), {RaceUnknown::Kind::other, n.width, 0, 0}));
     }
+    case Leaf::Kind::voted:
+      if (elects(program_, l)) return elected(id, l, of);
+      break;
     default:
       break;
   }
@@ -237,6 +242,52 @@ RacePair::Id RacePair::special(Leaf const& l, View& of) {
                        {RaceUnknown::Kind::other, l.width, 0, 0}));
 }
 
+/// The states that the registers of a loop run through together which depend on constants and on each other alone.
+RacePair::Machine const& RacePair::machine(std::int32_t loop) {
+  auto const [at, fresh] = machines_.try_emplace(loop);
+  if (!fresh) return at->second;
+  std::map<Id, std::uint64_t> state;
+  for (Phi const& p : execution_.phis)
+    if (p.loop == loop && p.kind == Phi::Kind::orbit) state[p.node] = execution_.node(p.init).value;
+  auto const open = [&](std::pair<Id const, std::uint64_t> const& one) {
+    Walk walk(execution_.phi_at(one.first)->back);
+    while (auto const id = walk.next()) {
+      walk.add(operands(execution_.node(*id)));
+      if (execution_.leaf_at(*id) != nullptr && state.count(*id) == 0) return true;
+    }
+    return false;
+  };
+  while (std::erase_if(state, open) != 0) {
+  }
+  std::set<std::map<Id, std::uint64_t>> seen;
+  Machine out;
+  while (seen.insert(state).second) {
+    if (seen.size() > most_orbit_values) return at->second;
+    std::unordered_map<Id, std::uint64_t> known(state.begin(), state.end());
+    for (auto& [id, value] : state) {
+      out[id].push_back(value);
+      value = number_of(execution_.terms, execution_.phi_at(id)->back, known);
+    }
+  }
+  return at->second = std::move(out);
+}
+
+/// The value of a register in the state of its loop's machine, which registers of one iteration have in common; nothing if it has none.
+std::optional<Term> RacePair::in_machine(Id id, Phi const& p, View& of) {
+  Machine const& all = machine(p.loop);
+  auto const values = all.find(id);
+  if (values == all.end()) return std::nullopt;
+  unsigned const width = execution_.node(id).width;
+  std::vector<std::uint64_t> key{of_machine, static_cast<std::uint64_t>(p.loop)};
+  add_counters(p.loop, of, key);
+  Term const state = unknown(std::move(key), {RaceUnknown::Kind::other, 8, 0, 0});
+  facts_ = facts_ && state < like(state, values->second.size());
+  Term out = word(values->second[0], width);
+  for (std::size_t k = 1; k < values->second.size(); ++k)
+    out = select(state == like(state, k), word(values->second[k], width), out);
+  return out;
+}
+
 /// True if a term is at most another one, for it is that one shifted right, divided or masked.
 bool RacePair::shrinks(Id term, Id than) const {
   if (term == than) return true;
@@ -269,6 +320,7 @@ RacePair::Id RacePair::phi(Id id, Phi const& p, View& of) {
   }
   if (turn == Turn{Turn::From::entry}) return translated(p.init, of);
   if (turn.by > 0) return translated(p.back, before(of, p.loop));
+  if (auto const known = in_machine(id, p, of)) return known->id;
   Term const value = not_known(id, p.loop, uniform_(id), of, width);
   if (p.kind == Phi::Kind::orbit && p.values.size() <= most_orbit_values) {
     Formula among = false;
@@ -355,11 +407,11 @@ void RacePair::stays(Term address, std::int64_t array, unsigned bytes) {
 }
 
 /// First byte of an access, and their number: of a descriptor those of all pieces in which the swizzle moves what it reads.
-std::pair<Term, Term> RacePair::bytes_of(Term address, SharedAccess const& access, unsigned bytes) {
+std::pair<Term, Term> RacePair::bytes_of(Term address, SharedAccess const& access) {
   if (!access.tile) {
     Term const first = resized(address, 32);
-    stays(first, access.array, bytes);
-    return {first, word(bytes)};
+    stays(first, access.array, access.bytes);
+    return {first, word(access.bytes)};
   }
   Term const start = shl(resized(address, 32) & word(start_mask), 4);
   stays(start, access.array, access.tile->extent);
@@ -379,12 +431,36 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
     guards = guards && Formula(terms_, translated(e.guard, of));
     Term const address{terms_, translated(e.address, of)};
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
-    bytes.push_back(bytes_of(address, *what[t], program_.accesses[both[t]->access].bytes));
+    bytes.push_back(bytes_of(address, *what[t]));
   }
   Formula const overlap =
       bytes[1].first - bytes[0].first < bytes[0].second || bytes[0].first - bytes[1].first < bytes[1].second;
   Formula const threads = two_threads(warps);
   return facts_ && guards && overlap && threads;
+}
+
+Formula RacePair::twice(std::uint32_t access) {
+  Formula guards = true;
+  for (unsigned t = 0; t < 2; ++t) {
+    View of = view(t, t, -1, {});
+    guards = guards && Formula(terms_, translated(execution_.accesses[access].guard, of));
+  }
+  Formula const threads = two_threads(Warps::any);
+  return facts_ && guards && threads;
+}
+
+/// The lane that elect.sync elects: one in all threads of a warp.
+RacePair::Id RacePair::elected(Id id, Leaf const& l, View& of) {
+  Node const& mask = execution_.node(l.args[0]);
+  unsigned const width = execution_.node(id).width;
+  Term const mine = not_known(id, l.loop, false, of, width);
+  if (l.loop >= 0 || mask.op != Op::constant || mask.value != low_bits(32)) return mine.id;
+  View other;
+  other.thread = 1 - of.thread;
+  Term const theirs = not_known(id, l.loop, false, other, width);
+  Formula const one_warp = shr(linear(0), 5) == shr(linear(1), 5);
+  facts_ = facts_ && (!one_warp || mine == theirs);
+  return mine.id;
 }
 
 Formula RacePair::differs(std::uint32_t block, std::uint32_t truth, Warps warps) {

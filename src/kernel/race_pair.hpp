@@ -61,6 +61,8 @@ class RacePair {
   /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses.
   [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
                               Warps warps);
+  /// Truth: two threads execute an access that is in no loop.
+  [[nodiscard]] Formula twice(std::uint32_t access);
   /// Truth: two threads in the same iterations of the loops around a block have different values of a truth.
   [[nodiscard]] Formula differs(std::uint32_t block, std::uint32_t truth, Warps warps);
   [[nodiscard]] std::vector<RaceUnknown> const& unknowns() const { return unknowns_; }
@@ -81,6 +83,9 @@ class RacePair {
   Id leaf(Id id, View& view);
   Id special(execution::Leaf const& l, View& view);
   Id phi(Id id, execution::Phi const& p, View& view);
+  using Machine = std::map<Id, std::vector<std::uint64_t>>;  ///< values of registers by state
+  Machine const& machine(std::int32_t loop);
+  std::optional<Term> in_machine(Id id, execution::Phi const& p, View& of);
   [[nodiscard]] bool shrinks(Id term, Id than) const;
   Id behind_loop(Id id, execution::Leaf const& l, View& view);
   View& before(View& view, std::int32_t loop);
@@ -91,7 +96,8 @@ class RacePair {
   Term shape(unsigned dimension);
   Term linear(unsigned number);
   void stays(Term address, std::int64_t array, unsigned bytes);
-  std::pair<Term, Term> bytes_of(Term address, SharedAccess const& access, unsigned bytes);
+  std::pair<Term, Term> bytes_of(Term address, SharedAccess const& access);
+  Id elected(Id id, execution::Leaf const& l, View& of);
   std::optional<std::uint64_t> last_iteration(std::int32_t loop);
   void continues(std::int32_t loop, View& view);
   Formula two_threads(Warps warps);
@@ -104,6 +110,7 @@ class RacePair {
   BlockShapes const& shapes_;
   UniformTerms& uniform_;
   std::map<std::int32_t, std::optional<std::uint64_t>> last_{};  ///< by loop
+  std::map<std::int32_t, Machine> machines_{};                   ///< by loop
   Terms* terms_ = nullptr;
   std::span<Term const> given_{};
   Formula facts_ = true;

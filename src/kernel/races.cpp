@@ -7,6 +7,7 @@
 #include "race_access.hpp"
 #include "race_intervals.hpp"
 #include "race_pair.hpp"
+#include "race_phases.hpp"
 #include "race_run.hpp"
 #include "race_uniform.hpp"
 
@@ -63,11 +64,14 @@ class RaceSearch {
  public:
   RaceSearch(ptx::Module const& module, ptx::Function const& head, ptx::Function const& function,
              KernelOptions const& options)
-      : module_(module), function_(function), options_(options), lowered_(ptx::lower(module, function)) {
+      : module_(module),
+        function_(function),
+        options_(options),
+        lowered_(ptx::lower(module, function, false, true)) {
     std::uint64_t const first = options.arch->code.value().reserved_shared;
     (void)ptx::place_arrays(module, head, first, lowered_);
     place_rest(first);
-    descriptors_as_accesses(lowered_);
+    operands_as_accesses(lowered_);
     program_ = program::with_one_entry(lowered_);
     flow_ = program::flow_of(program_);
     execution_.wants_conditions = true;
@@ -89,6 +93,14 @@ class RaceSearch {
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
     UniformTerms uniform(program_, execution_);
     uniform_ = &uniform;
+    PhaseUse const use = phases_of(function_, lowered_, program_, execution_, origins_, shared_.all,
+                                   [&](std::uint32_t access) {
+                                     std::vector<RaceUnknown> unknowns;
+                                     return std::holds_alternative<Proved>(
+                                         never([&](RacePair& p) { return p.twice(access); }, unknowns));
+                                   });
+    if (!use.obstacle.empty()) return give_up(use.obstacle, {use.line}), out_;
+    barriers_.phases = use.phases;
     prove(runs);
     return out_;
   }
@@ -332,11 +344,14 @@ class RaceSearch {
                note_lines))
       return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
-    if (!prove_own(runs) || !prove_fences(runs)) return;
+    if (!prove_own(runs) || !prove_phases(runs) || !prove_fences(runs)) return;
     out_.verdict = RaceVerdict::proved;
     out_.assumed = {"each access stays in its array",
                     "arrays lie where devices were measured to place them (H18)"};
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
+    if (!barriers_.phases.of_access.empty())
+      out_.assumed.emplace_back(
+          "mbarriers are initialised before they are used, and nothing else writes to them");
     if (shared_.descriptors)
       out_.assumed.emplace_back("addresses in descriptors of wgmma lie below 2^18 bytes");
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
@@ -356,8 +371,9 @@ class RaceSearch {
     /// Reason why the answer is unknown if the two accesses meet.
     [[nodiscard]] std::string doubt(std::string const& first, std::string const& second) const {
       if (fences)
-        return fmt::format("{} may read a byte of {}, and no fence.proxy.async may be between", second,
-                           first);
+        return fmt::format(
+            "all else is ordered, but {} may access a byte of {} with no fence.proxy.async between", second,
+            first);
       return fmt::format("{} may access one byte: {} and {}",
                          warps == RacePair::Warps::own
                              ? "a thread and its own copy, for which it has not waited,"
@@ -374,7 +390,8 @@ class RaceSearch {
       std::vector<Visit> const& visits = *interval.visits;
       for (std::size_t i = 0; i < visits.size(); ++i)
         for (std::size_t j = i; j < visits.size(); ++j)
-          if (!decide_pair(search, visits[i], visits[j])) return false;
+          if (!of_phase(visits[i]) && !of_phase(visits[j]) && !decide_pair(search, visits[i], visits[j]))
+            return false;
       for (auto const& [copy, visits_behind] : interval.later)
         for (Visit const& v : *visits_behind)
           if (!decide_pair(search, copy, v)) return false;
@@ -392,14 +409,30 @@ class RaceSearch {
     return search.open.empty() || (give_up(search.open, search.lines), false);
   }
 
-  /// Writes against wgmma that reads with no fence.proxy.async between; false if a pair is not proved.
+  [[nodiscard]] bool of_phase(Visit const& v) const {
+    return group_of(program_.accesses[v.access]) == Group::phase;
+  }
+
+  /// Bulk copies against what is before the end of their phase; false if a pair is not proved.
+  bool prove_phases(RaceRun& runs) {
+    for (RacePair::Warps const warps : {RacePair::Warps::own, RacePair::Warps::any}) {
+      PairSearch search{runs, warps};
+      for (auto const& [copy, v] : before_phases(program_, flow_, barriers_, warps == RacePair::Warps::own))
+        if (!decide_pair(search, copy, v)) return false;
+      if (!search.open.empty()) return give_up(search.open, search.lines), false;
+    }
+    return true;
+  }
+
+  /// Writes against wgmma that reads, or a bulk copy that writes, with no fence.proxy.async between; false if a pair is not proved.
   bool prove_fences(RaceRun& runs) {
     for (RacePair::Warps const warps : {RacePair::Warps::own, RacePair::Warps::any}) {
-      if (!shared_.descriptors) return true;
       PairSearch search{runs, warps};
       search.fences = true;
       for (auto const& [first, read] : unfenced(program_, flow_, barriers_, warps == RacePair::Warps::own))
-        if (!decide_pair(search, first, read)) return false;
+        if (shared_.all[first.access].role != RaceRole::read &&
+            shared_.all[read.access].role != RaceRole::atomic && !decide_pair(search, first, read))
+          return false;
       if (!search.open.empty()) return give_up(search.open, search.lines), false;
     }
     return true;

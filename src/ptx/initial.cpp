@@ -1,6 +1,6 @@
 #include <swizproof/ptx/initial.hpp>
-#include <swizproof/core/float_format.hpp>
 
+#include <swizproof/core/float_format.hpp>
 #include <swizproof/program/opcode.hpp>
 
 #include <algorithm>

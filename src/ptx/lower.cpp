@@ -89,6 +89,7 @@ void dispatch(Steps& steps, Instruction const& i) {
   if (name == "vote" || name == "redux") return voted(steps, i);
   if (name == "elect") return elect(steps, i);
   if (name == "multimem" && op.has("bulk")) return bulk_copy(steps, i);
+  if (name == "mbarrier") mbarrier(steps, i);
   if (takes_descriptors(op)) descriptors(steps, i);
   if (name == "wmma" && (op.has("load") || op.has("store"))) return wmma(steps, i);
   if (name == "call") return call(steps, i);
@@ -110,9 +111,9 @@ void dispatch(Steps& steps, Instruction const& i) {
 /// A function's instructions, one after another, and its blocks.
 class Lowering {
  public:
-  Lowering(Module const& module, Function const& function, bool global)
+  Lowering(Module const& module, Function const& function, bool global, bool mbarriers)
       : function_(function), steps_(module, function) {
-    steps_.lists_global = global;
+    steps_.lists_global = global, steps_.lists_mbarriers = mbarriers;
     if (!global)
       for (Variable& v : program_.symbols) v.points_to = 1;
   }
@@ -291,8 +292,8 @@ class Lowering {
 
 }  // namespace
 
-Program lower(Module const& module, Function const& function, bool global) {
-  return Lowering(module, function, global).run();
+Program lower(Module const& module, Function const& function, bool global, bool mbarriers) {
+  return Lowering(module, function, global, mbarriers).run();
 }
 
 }  // namespace swizproof::ptx

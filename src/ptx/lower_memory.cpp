@@ -190,6 +190,17 @@ void bulk_copy(Steps& steps, Instruction const& i) {
       return add_operand(steps, i, operand(i, at), OperandRole::barrier, 8);
 }
 
+void mbarrier(Steps& steps, Instruction const& i) {
+  Opcode const& op = i.opcode;
+  bool const init = op.has("init"), arrives = op.has("arrive") && op.has("expect_tx"),
+             waits = op.has("parity") && (op.has("try_wait") || op.has("test_wait"));
+  std::size_t const at = init ? 0 : 1;
+  if (!steps.lists_mbarriers || op.space != Space::shared || op.has("shared::cluster") ||
+      !(init || arrives || waits) || i.operands.size() < at + 2)
+    return;
+  add_operand(steps, i, operand(i, at), OperandRole::barrier, 8, steps.in(operand(i, at + 1), 32));
+}
+
 void load_or_store(Steps& steps, Instruction const& i, bool load) {
   Opcode const& op = i.opcode;
   Operand const& where = operand(i, load ? 1 : 0);

@@ -30,7 +30,8 @@ class Steps {
   Builder build{};
   std::int32_t guard = -1;  ///< of the instruction that is lowered, as Instruction has it
   bool guard_negated = false;
-  bool lists_global = false;  ///< accesses to global memory are added to the program
+  bool lists_global = false;     ///< accesses to global memory are added to the program
+  bool lists_mbarriers = false;  ///< operations of mbarriers are
 
   /// Makes `i` the instruction that is lowered; false if its guard is no predicate.
   bool begin(Instruction const& i);
@@ -109,6 +110,8 @@ void copy_async(Steps& steps, Instruction const& i);
 /// this order; behind both are the size of a copy that is none of a tensor, and the mbarrier. Addresses are multiples of 16
 /// bytes, of tensors of 128 bytes, of mbarriers of 8. [PTX ISA 9.1: cp.async.bulk, cp.async.bulk.tensor, mbarrier.init]
 void bulk_copy(Steps& steps, Instruction const& i);
+/// mbarrier.init, mbarrier.arrive.expect_tx and waits with a parity.
+void mbarrier(Steps& steps, Instruction const& i);
 void atomic(Steps& steps, Instruction const& i, bool returns);
 /// wmma.load and wmma.store.
 void wmma(Steps& steps, Instruction const& i);

@@ -15,7 +15,10 @@ void Steps::run(Id block) {
   for (std::uint32_t i = b.first; i < b.last; ++i) {
     Step const& s = program_.steps[i];
     if (s.action == Action::access) {
-      access(program_.accesses[s.extra], out_.accesses[s.extra]);
+      MemoryAccess const& m = program_.accesses[s.extra];
+      access(m, out_.accesses[s.extra]);
+      if (m.operand >= 0 && program_.operands[static_cast<std::size_t>(m.operand)].size)
+        out_.accesses[s.extra].size = value(*program_.operands[static_cast<std::size_t>(m.operand)].size, 32);
     } else if (s.action == Action::operand) {
       SharedOperand const& o = program_.operands[s.extra];
       access(o.at, out_.operands[s.extra]);

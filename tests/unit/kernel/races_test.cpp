@@ -235,6 +235,69 @@ TEST(KernelRaces, DescriptorsThatAreNotConstantAreUndecided) {
             std::string::npos);
 }
 
+/// A bulk copy of thread 0 into the first 256 bytes of `tile`, which completes an mbarrier behind them, and a wait for it.
+std::string const first_thread = "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra S;\n",
+                  init = "mbarrier.init.shared::cta.b64 [%r2+4096], 1;\nS: bar.sync 0;\n",
+                  bulk =
+                      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 256, "
+                      "[%r2+4096];\n",
+                  expect = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2+4096], 256;\n",
+                  phase_wait =
+                      "W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2+4096], 0;\n@!%p2 bra W;\n",
+                  own_load = "ld.shared.u32 %r6, [%r4];\n";
+std::string issued(std::string const& what) { return "@%p1 bra T;\n" + what + "T:\n"; }
+
+TEST(KernelRaces, ABulkCopyIsCompleteBehindItsPhase) {
+  std::string const start = first_thread + init + issued(expect + bulk);
+  expect_free(start + phase_wait + own_load);
+  expect_free(start + "bar.sync 0;\n" + phase_wait + "bar.sync 0;\n" + fill);
+  expect_free(start + "st.shared.u32 [%r4+2048], %r1;\n" + phase_wait + own_load);
+  expect_open(start + own_load + phase_wait, "its own copy, for which it has not waited");
+  expect_open(start + "bar.sync 0;\n" + own_load, "may access one byte");
+  expect_open(start + "@%p1 bra V;\n" + own_load + "V:\n" + phase_wait, "may access one byte");
+  expect_open(start + phase_wait.substr(0, phase_wait.find('@')) + "@%p2 bra W;\n" + own_load, "may access");
+  expect_free(
+      "elect.sync %r7|%p3, 0xffffffff;\nsetp.lt.u32 %p4, %r1, 32;\nand.pred %p3, %p3, %p4;\nnot.pred "
+      "%p1, %p3;\n@%p1 bra S;\n" +
+      init + issued(expect + bulk) + phase_wait + own_load);
+}
+
+TEST(KernelRaces, AnMbarrierHasOnePhase) {
+  auto const open = [](std::string const& more, std::string const& reason, std::string of = init) {
+    expect_open(first_thread + of + issued(more) + phase_wait + own_load, reason);
+  };
+  open(expect + bulk + bulk, "bulk copies bring 512 bytes, 256 are expected");
+  open(expect + expect + bulk, "several arrivals at an mbarrier");
+  open(expect + bulk, "an mbarrier of several arrivals",
+       "mbarrier.init.shared::cta.b64 [%r2+4096], 2;\nS: bar.sync 0;\n");
+  open(expect + bulk, "mbarrier.init", "mbarrier.init.shared::cta.b64 [%r2+4096], 1;\nS:\n");
+  open(expect + bulk, "not one mbarrier.init", "S: bar.sync 0;\n");
+  expect_open(first_thread + init + expect + bulk + phase_wait + own_load, "several threads may execute");
+  expect_open(first_thread + init + issued(expect + bulk) +
+                  "V: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2+4096], 1;\n@!%p2 bra V;\n" +
+                  own_load,
+              "a wait for another phase");
+  expect_open(first_thread + init + looped("", "\n" + issued(expect + bulk) + phase_wait + "bar.sync 0;\n"),
+              "an mbarrier of several phases is not modelled");
+}
+
+TEST(KernelRaces, WritesNeedAProxyFenceBeforeABulkCopy) {
+  std::string const rest = issued(expect + bulk) + phase_wait + own_load;
+  expect_open(fill + first_thread + init + rest, "no fence.proxy.async");
+  expect_free(fill + fence + first_thread + init + rest);
+  expect_free(fill + first_thread + init + fence + rest);
+}
+
+TEST(KernelRaces, StagesOfALoopAreTakenTogether) {
+  // Reads one of two buffers and copies to the other; the numbers of both are registers of their own.
+  std::string const
+      at = "shl.b32 %r9, %r10, 11; add.u32 %r9, %r9, %r5; ld.shared.u32 %r6, [%r9]; shl.b32 %r9, %r11, 11; "
+           "add.u32 %r9, %r9, %r4; st.shared.u32 [%r9], %r1; bar.sync 0; ",
+      next = "xor.b32 %r10, %r10, 1; setp.eq.u32 %p1, %r11, 1; selp.b32 %r11, 0, 1, %p1;";
+  expect_free(looped("mov.u32 %r10, 0; mov.u32 %r11, 1;", at + next));
+  expect_race(looped("mov.u32 %r10, 0; mov.u32 %r11, 0;", at + next));
+}
+
 TEST(KernelRaces, ALoopCopiesAhead) {
   auto const pipeline = [](std::string const& wait, std::string const& behind) {
     std::string const
