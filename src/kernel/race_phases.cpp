@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t mbarrier_bytes = 8;
 
-/// What is executed at one mbarrier: accesses.
+/// Accesses to one mbarrier.
 struct Object {
   std::vector<std::uint32_t> inits{}, arrivals{}, waits{};
   std::uint64_t expected = 0, copied = 0;  ///< bytes
@@ -59,7 +59,7 @@ class PhaseSearch {
     out_.obstacle = std::move(why), out_.line = program_.accesses[access].line;
   }
 
-  /// The number of a term that launches and threads have in common; nothing if there is none.
+  /// The number that a term is in all launches and threads; nothing if it is no constant.
   [[nodiscard]] std::optional<std::uint64_t> number(Id id) const {
     std::unordered_map<Id, std::uint64_t> known;
     for (Id const leaf : origins_.leaves_of({id})) {

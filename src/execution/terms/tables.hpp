@@ -1,4 +1,4 @@
-// Loads from arrays in constant memory, of which the module gives the content.
+// Loads from arrays in constant memory whose content the module gives.
 #pragma once
 
 #include "arithmetic.hpp"
