@@ -372,8 +372,9 @@ class RaceSearch {
     [[nodiscard]] std::string doubt(std::string const& first, std::string const& second) const {
       if (fences)
         return fmt::format(
-            "all else is ordered, but {} may access a byte of {} with no fence.proxy.async between", second,
-            first);
+            "all else is ordered, but no fence.proxy.async may be between a write and the async proxy: {} "
+            "and {}",
+            first, second);
       return fmt::format("{} may access one byte: {} and {}",
                          warps == RacePair::Warps::own
                              ? "a thread and its own copy, for which it has not waited,"

@@ -18,6 +18,8 @@ READ = {"fused_residual_forward": "not read in the source: all rows of the block
         "layernorm_backward": "both threads store 0, for some numbers of channels",
         "matmul_forward": "true for blocks of 32,4; the launch was not looked up",
         "trimat_forward": "true for blocks of 32,4: the host launches 16,16, which --block decides",
+        "wgmma_sm90": "true: the main loop waits for the copies of its own threads, and no __syncthreads() is before wgmma reads those of all (lines 243 to 275)",
+        "flex_attention": "true: the four threads of a row store its reduced value, which is equal: --same-values accepts it",
         "w8a8_w8a8_gemm_cuda": "true: all threads store the bias from the same global words, so the values are equal",
         "w4a8_per_chn_gemm": "true: a thread copies the same 16 bytes twice in one group, so the values are equal",
         "w4a8_per_group_gemm": "true: a thread copies the same 16 bytes twice in one group, so the values are equal"}
