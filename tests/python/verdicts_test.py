@@ -40,7 +40,7 @@ class Cases(unittest.TestCase):
     def test_an_undecided_access(self):
         found = self.only(
             "(1024,4096):(4096,1)",
-            "ld.shared.b32: row = (lane*i*j) % 1021, col = 0 for i in 0..65535 for j in 0..65535",
+            "ld.shared.b32: row = (1ull*lane*i*j) % 1021, col = 0 for i in 0..65535 for j in 0..65535",
             element="f32",
             timeout=0.01,
         )

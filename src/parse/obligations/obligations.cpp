@@ -280,13 +280,15 @@ class Reader {
     toml::table const* const variables = table["for"].as_table();
     if (variables == nullptr || variables->empty() || variables->size() > 8)
       file_.fail("always needs 1 to 8 variables: for = {x = \"all\", j = \"0..63\"}", node.source());
+    std::vector<std::string> names;
     for (auto const& [key, value] : *variables) {
       std::string const range = file_.string(value, "the range of a variable");
       std::pair<std::uint64_t, std::uint64_t> ends{0, ~std::uint64_t{0}};
       if (range != "all") ends = file_.within(value, [&] { return parse_range(range); });
-      out.variables.push_back(Variable::range(std::string(key.str()), ends.first, ends.second));
+      names.emplace_back(key.str());
+      out.variables.push_back(Variable::range(names.back(), ends.first, ends.second));
     }
-    out.expression = file_.within(node, [&] { return parse_expression(out.text, out.variables); });
+    out.expression = file_.within(node, [&] { return parse_expression(out.text, names); });
     return out;
   }
 

@@ -145,6 +145,7 @@ class RaceAccess(Record):
     write: bool
     file: Optional[str] = None
     line: Optional[int] = None
+    inlined_at: Optional[List[SourceLine]] = None
 
 
 @record
@@ -305,6 +306,7 @@ class FlowLine(Record):
     op: str
     file: Optional[str] = None
     line: Optional[int] = None
+    inlined_at: Optional[List[SourceLine]] = None
 
 
 @record

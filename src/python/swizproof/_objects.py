@@ -137,6 +137,7 @@ class Difference(Record):
     right: int
     base: int
     bit: Optional[int] = None
+    coordinate: Optional[List[int]] = None
 
 
 @record
