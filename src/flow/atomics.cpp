@@ -72,8 +72,9 @@ Word atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, W
   Bytes& memory = space == Space::global ? now.block.global : now.block.shared;
   Toucher by = now.toucher(lane);
   by.atomic = now.block.atomic_kinds.of(op, now.decoded.type, b);
-  Word const value = after_atomic(now, op, now.decoded.type, now.decoded.parts.back(),
-                                  update(now, memory, at, bytes, by), b, c);
+  Word value = after_atomic(now, op, now.decoded.type, now.decoded.parts.back(),
+                            update(now, memory, at, bytes, by), b, c);
+  if (takes_part(now.warp.doubtful, lane)) value = maybe(now, memory, at, bytes, value);
   for (unsigned i = 0; i < bytes; ++i) {
     bool const named = (value.named >> i & 1) != 0;
     memory.write(at + i, by, named ? value.part[i] : 0,

@@ -75,12 +75,15 @@ std::size_t operands_of(Decoded const& d) {
 }  // namespace
 
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
-                   std::uint32_t without)
-    : state_(kernel, number, names), without_(without) {}
+                   std::uint32_t without, Decisions* decisions)
+    : state_(kernel, number, names), without_(without) {
+  state_.decisions = decisions;
+  if (decisions != nullptr) decisions->start();
+}
 
 void BlockRun::start_warps() {
-  Word const nothing = state_.names.word(
-      state_.names.function("a register that nothing has written", Format::integer, 8, ~0U));
+  state_.unwritten = state_.names.function("a register that nothing has written", Format::integer, 8, ~0U);
+  Word const nothing = state_.names.word(state_.unwritten);
   for (unsigned w = 0; w * 32 < state_.kernel.threads; ++w) {
     unsigned const lanes = std::min(32U, state_.kernel.threads - w * 32);
     Warp warp;
@@ -231,21 +234,6 @@ void BlockRun::too_many_steps(Warp const& warp) const {
                     line};
 }
 
-std::uint32_t BlockRun::truth_mask(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
-                                   std::uint32_t line, char const* what) const {
-  std::uint32_t out = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_part(mask, lane)) continue;
-    Word const& w = warp.registers[static_cast<std::size_t>(reg) * 32 + lane];
-    if (w.named != 0)
-      throw FlowRefused{
-          fmt::format("{} depends on data: {}", what, state_.names.text(static_cast<Name>(w.part[0] / 8))),
-          line};
-    if ((w.number != 0) != negated) out |= 1U << lane;
-  }
-  return out;
-}
-
 /// trap ends the launch with an error.
 void BlockRun::trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const {
   unsigned const t = warp.thread(static_cast<unsigned>(std::countr_zero(mask)));
@@ -271,7 +259,7 @@ void BlockRun::branch(Warp& warp) {
     return;
   }
   if (!traps && branch_by_data(warp, line)) return;
-  std::uint32_t const yes = truth_mask(warp, block.condition, block.negated, top.mask, line, "the branch");
+  std::uint32_t const yes = decide(warp, block.condition, block.negated, top.mask, line, "the branch");
   std::uint32_t const no = top.mask & ~yes;
   if (traps && yes != 0) trap(warp, yes, line);
   if (yes == 0 || no == 0) {
@@ -322,7 +310,7 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
     Truth const is = truth(warp, in.guard, in.guard_negated, mask);
     Now const by_data{state_, warp, index, in, state_.kernel.decoded[index], lowered, is.yes | is.named};
     if (is.named != 0 && guard_by_data(by_data, is.named)) return true;
-    mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
+    mask = decide(warp, in.guard, in.guard_negated, mask, index, "the guard");
   }
   if (mask == 0) return true;
   if (index == without_) return skip({state_, warp, index, in, state_.kernel.decoded[index], lowered, mask});

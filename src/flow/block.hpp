@@ -21,8 +21,9 @@ struct WarpOrder {
 class BlockRun {
  public:
   /// `without`: an instruction that is not executed; none if it is no instruction.
+  /// `decisions`: the way that is executed where data decide; without it only what both ways do is.
   BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
-           std::uint32_t without = ~0U);
+           std::uint32_t without = ~0U, Decisions* decisions = nullptr);
   /// Executes it. Throws FlowConflict and FlowRefused.
   void run(WarpOrder const& order = {});
   /// Why the launch is not well synchronised: what was executed is one pairing of several.
@@ -32,6 +33,8 @@ class BlockRun {
   [[nodiscard]] Bytes const& global() const { return state_.global; }
   [[nodiscard]] Bytes const& shared() const { return state_.shared; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// True if data have chosen what was executed: a fault is one of some data, if they exist.
+  [[nodiscard]] bool by_data() const { return state_.by_data; }
   /// Parts that an answer for every order does not cover, and readings of the PTX ISA that it depends on.
   [[nodiscard]] std::set<std::string> const& left_out() const { return state_.left_out; }
   [[nodiscard]] std::set<std::string> const& assumed() const { return state_.assumed; }
@@ -53,7 +56,10 @@ class BlockRun {
     std::uint32_t yes = 0, named = 0;  ///< lanes with a true number; with data
   };
   [[nodiscard]] Truth truth(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask) const;
-  /// Executes both ways of a branch for the lanes that data decide. False if these do more than compute, or no data decide.
+  /// Lanes whose condition is true, also those where this way of the block says so. Refused where no way does.
+  [[nodiscard]] std::uint32_t decide(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
+                                     std::uint32_t line, char const* what);
+  /// Executes both ways of a branch for the lanes that data decide. False if these do more than compute and access memory, or no data decide.
   bool branch_by_data(Warp& warp, std::uint32_t line);
   /// The same of an instruction under a predicate, which lanes execute that have it or are `named`.
   bool guard_by_data(Now const& now, std::uint32_t named);
@@ -69,9 +75,6 @@ class BlockRun {
   bool skip(Now const& now);
   [[noreturn]] void too_many_steps(Warp const& warp) const;
   [[noreturn]] void waits_for_a_flag(Warp const& warp) const;
-  [[nodiscard]] std::uint32_t truth_mask(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
-                                         std::uint32_t line, char const* what) const;
-
   BlockState state_;
   std::uint32_t without_;
   std::uint64_t steps_ = 0;

@@ -71,7 +71,9 @@ std::uint64_t Now::number(ptx::Operand const& o, unsigned lane, char const* what
   Word const w = operand(o, lane, 64);
   if (w.named == 0) return w.number;
   unsigned const i = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(w.named)));
-  refuse(fmt::format("{} depends on data: {}", what, block.names.text(static_cast<Name>(w.part[i] / 8))));
+  throw FlowRefused{
+      fmt::format("{} depends on data: {}", what, block.names.text(static_cast<Name>(w.part[i] / 8))), index,
+      true};
 }
 
 std::uint64_t Now::address(ptx::Operand const& o, unsigned lane) const {
@@ -100,6 +102,11 @@ Word Now::unknown(unsigned width, std::initializer_list<Word const*> from) const
                                                std::max(width / 8, 1U), index, std::move(args)));
 }
 
+Word Now::function_of(std::string const& which, unsigned width, std::vector<Word> const& words) const {
+  return block.names.word(block.names.function_of(which, words, std::string(in.opcode.text) + " of",
+                                                  std::max(width / 8, 1U), index));
+}
+
 Word Now::moved(Word w) const {
   for (unsigned i = 0; i < 8; ++i)
     if ((w.named >> i & 1) != 0)
@@ -108,7 +115,7 @@ Word Now::moved(Word w) const {
 }
 
 Word Now::choice(unsigned width, Word const& condition, Word const& yes, Word const& no) const {
-  Word const out = unknown(width, {&condition, &yes, &no});
+  Word const out = function_of("choice", width, {condition, yes, no});
   return width == 1 ? low_bytes(out, 1) : out;
 }
 

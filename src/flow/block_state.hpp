@@ -3,6 +3,7 @@
 
 #include "atomics.hpp"
 #include "barriers.hpp"
+#include "decisions.hpp"
 #include "flags.hpp"
 #include "kernel.hpp"
 #include "mbarriers.hpp"
@@ -46,6 +47,8 @@ struct Warp {
   bool ended = false;
   Votes votes{};                        ///< of its threads; behind the barrier, of all of them
   std::vector<std::uint32_t> counts{};  ///< executions of each instruction
+  /// Lanes that execute a way which data may not choose: their stores may not happen.
+  std::uint32_t doubtful = 0;
   // wgmma
   std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
   /// A register that a wgmma uses which is not complete: its group and instruction, and if it is an accumulator or a part of A.
@@ -97,7 +100,11 @@ struct BlockState {
   std::set<std::uint32_t> retrying{};        ///< waits that were looked at
   std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
   std::uint32_t registers = 0;
-  Name uninitialised = 0;
+  Name uninitialised = 0, unwritten = 0;  ///< bytes, and registers, that nothing has written
+  Decisions* decisions = nullptr;         ///< values of conditions by data; none: such a condition is refused
+  bool by_data = false;                   ///< accesses that data choose were executed
+  std::set<std::uint64_t>
+      maybe_written{};  ///< bytes of shared memory that only accesses by data have written
 
   /// Warps that have not ended.
   [[nodiscard]] unsigned live_warps() const;
@@ -142,6 +149,9 @@ struct Now {
   [[nodiscard]] Word choice(unsigned width, Word const& condition, Word const& yes, Word const& no) const;
   /// A value that is not followed, and what it comes from.
   [[nodiscard]] Word unknown(unsigned width, std::initializer_list<Word const*> from) const;
+  /// Such a function of these words alone: equal words have one name. `which`: the function.
+  [[nodiscard]] Word function_of(std::string const& which, unsigned width,
+                                 std::vector<Word> const& words) const;
 
   /// Fails where a part of the warp executes what all of it has to.
   void need_whole_warp() const;

@@ -1,6 +1,12 @@
-// Branches and guards that data decide: both ways are executed where they only compute, and what differs behind them is a choice.
+// Branches and guards that data decide.
+//
+// If both ways of a branch only compute and access memory until they meet, both are executed: values that differ behind them are choices. The accesses are
+// a superset of those of each execution, and threads are ordered as there. Elsewhere each value of the condition is a way of the block, which
+// is followed to its end (decisions.hpp).
 #include "block.hpp"
 #include "execute.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -31,29 +37,35 @@ bool FlowKernel::computes(std::uint32_t instruction) const {
   return d.handler == Handler::nothing || (in_lane && !d.has("sync") && !d.has("cc"));
 }
 
-/// Registers that are written between a branch and the block at which its ways meet, if they compute, end there and have no loop.
-std::optional<std::vector<std::uint32_t>> FlowKernel::only_computes(std::int32_t branch) const {
+bool FlowKernel::accesses(std::uint32_t instruction) const {
+  Decoded const& d = decoded[instruction];
+  if (d.handler == Handler::load) return !d.strong;
+  return (d.handler == Handler::store || d.handler == Handler::atomic) && !flags &&
+         !(d.strong && d.handler != Handler::atomic);
+}
+
+std::optional<FlowKernel::Region> FlowKernel::region_of(std::int32_t branch) const {
   constexpr std::size_t most_blocks = 64;
   std::int32_t const join = flow.ipdom[static_cast<std::size_t>(branch)];
   if (join < 0 || chooses(static_cast<std::size_t>(branch))) return std::nullopt;
   std::vector<std::int32_t> work{program.blocks[static_cast<std::size_t>(branch)].taken,
                                  program.blocks[static_cast<std::size_t>(branch)].next},
       seen;
-  std::vector<std::uint32_t> out;
+  Region region;
+  std::vector<std::uint32_t>& out = region.results;
   while (!work.empty()) {
     std::int32_t const b = work.back();
     work.pop_back();
     if (b == join || std::find(seen.begin(), seen.end(), b) != seen.end()) continue;
-    bool const loops =
-        b >= 0 && flow.loop[static_cast<std::size_t>(b)] != flow.loop[static_cast<std::size_t>(branch)];
-    if (b < 0 || b == branch || loops || seen.size() >= most_blocks || chooses(static_cast<std::size_t>(b)))
+    if (b < 0 || b == branch || seen.size() >= most_blocks || chooses(static_cast<std::size_t>(b)))
       return std::nullopt;
     seen.push_back(b);
     auto const [first, last] = ranges[static_cast<std::size_t>(b)];
     for (std::uint32_t n = first; n < last; ++n) {
       std::uint32_t const i = program.instructions[n].instruction;
-      if (!computes(i)) return std::nullopt;
-      if (!function.body[i].operands.empty())
+      if (!computes(i) && !accesses(i)) return std::nullopt;
+      region.accesses = region.accesses || (accesses(i) && decoded[i].space != program::Space::param);
+      if (has_result(decoded[i], function.body[i]))
         each_result(function.body[i].operands[0], [&](std::uint32_t r) { out.push_back(r); });
     }
     program::Block const& block = program.blocks[static_cast<std::size_t>(b)];
@@ -62,7 +74,7 @@ std::optional<std::vector<std::uint32_t>> FlowKernel::only_computes(std::int32_t
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  return region;
 }
 
 /// Lanes whose predicate is a number that is true, and those that have data in it.
@@ -71,10 +83,38 @@ BlockRun::Truth BlockRun::truth(Warp const& warp, std::int32_t reg, bool negated
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(mask, lane)) continue;
     Word const& w = warp.registers[static_cast<std::size_t>(reg) * 32 + lane];
-    if (w.named != 0)
+    auto const known =
+        w.named != 0 && state_.decisions != nullptr ? state_.decisions->known(w.part[0] / 8) : std::nullopt;
+    if (w.named != 0 && !known)
       out.named |= 1U << lane;
-    else if ((w.number != 0) != negated)
+    else if ((known ? *known : w.number != 0) != negated)
       out.yes |= 1U << lane;
+  }
+  return out;
+}
+
+std::uint32_t BlockRun::decide(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
+                               std::uint32_t line, char const* what) {
+  std::uint32_t out = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(mask, lane)) continue;
+    Word const& w = warp.registers[static_cast<std::size_t>(reg) * 32 + lane];
+    bool value = w.number != 0;
+    if (w.named != 0) {
+      auto const text = [&] {
+        return fmt::format("{} depends on data: {}", what,
+                           state_.names.text(static_cast<Name>(w.part[0] / 8)));
+      };
+      if (state_.decisions == nullptr || state_.names.comes_from(w.part[0] / 8, state_.unwritten))
+        throw FlowRefused{text(), line, true};
+      auto const way = state_.decisions->value(w.part[0] / 8);
+      if (!way)
+        throw FlowRefused{fmt::format("{}; more than {} conditions on one way, or {} ways, are not followed",
+                                      text(), Decisions::most_conditions, Decisions::most_ways),
+                          line, true};
+      state_.by_data = true, value = *way;
+    }
+    if (value != negated) out |= 1U << lane;
   }
   return out;
 }
@@ -108,11 +148,13 @@ void BlockRun::choose(Warp& warp, std::uint32_t line, std::int32_t condition, st
   for (unsigned lane = 0; lane < 32; ++lane)
     conditions.push_back(warp.registers[static_cast<std::size_t>(condition) * 32 + lane]);
   each([&](Word& w) { before.push_back(w); });
+  std::uint32_t const outer = std::exchange(warp.doubtful, warp.doubtful | named);
   yes();
   each([&](Word& w) { first.push_back(w); });
   std::size_t i = 0;
   each([&](Word& w) { w = before[i++]; });
   no();
+  warp.doubtful = outer;
   Now const now{state_,
                 warp,
                 line,
@@ -135,12 +177,13 @@ bool BlockRun::branch_by_data(Warp& warp, std::uint32_t line) {
   program::Block const& block = state_.kernel.program.blocks[static_cast<std::size_t>(top.block)];
   Truth const is = truth(warp, block.condition, block.negated, top.mask);
   if (is.named == 0 || line == ~0U || state_.kernel.asynchronous) return false;
-  auto const results = state_.kernel.only_computes(top.block);
-  if (!results) return false;
+  auto const region = state_.kernel.region_of(top.block);
+  if (!region || (region->accesses && state_.decisions == nullptr)) return false;
+  state_.by_data = state_.by_data || region->accesses;
   std::int32_t const join = state_.kernel.flow.ipdom[static_cast<std::size_t>(top.block)];
   std::uint32_t const no = top.mask & ~is.yes & ~is.named;
   choose(
-      warp, line, block.condition, is.named, *results,
+      warp, line, block.condition, is.named, region->results,
       [&] { run_until(warp, is.yes | is.named, block.taken, join); },
       [&] { run_until(warp, no | is.named, block.next, join); });
   warp.paths.back().block = join, warp.paths.back().at = 0;
@@ -148,9 +191,11 @@ bool BlockRun::branch_by_data(Warp& warp, std::uint32_t line) {
 }
 
 bool BlockRun::guard_by_data(Now const& now, std::uint32_t named) {
-  if (!state_.kernel.computes(now.index) || state_.kernel.asynchronous) return false;
+  bool const accesses = state_.kernel.accesses(now.index) && state_.decisions != nullptr;
+  if ((!state_.kernel.computes(now.index) && !accesses) || state_.kernel.asynchronous) return false;
+  state_.by_data = state_.by_data || accesses;
   std::vector<std::uint32_t> results;
-  if (!now.in.operands.empty())
+  if (has_result(now.decoded, now.in))
     each_result(now.in.operands[0], [&](std::uint32_t r) { results.push_back(r); });
   choose(
       now.warp, now.index, now.in.guard, named, results, [&] { (void)dispatch(now); }, [] {});

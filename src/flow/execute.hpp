@@ -30,6 +30,9 @@ void matrices(Now const& now, bool load);
 [[nodiscard]] program::Space space_at(Now const& now, program::Space space, std::uint64_t address);
 void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
                   char const* verb, unsigned alignment = 0);
+/// Value of bytes where data choose if another one is written: that one, or the old one.
+[[nodiscard]] Word maybe(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
+                         Word const& value);
 /// A byte of an element that nothing has written.
 [[nodiscard]] Word element_byte(Now const& now, std::uint64_t address);
 /// Bytes that an atomic finds. Its write follows, and finds the races.

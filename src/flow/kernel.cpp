@@ -227,6 +227,7 @@ void FlowKernel::decode() {
     arrives_async = arrives_async || d.handler == Handler::arrive_async;
     tensor = tensor || is_of_tensor_memory(d.handler);
     clustered = clustered || d.handler == Handler::cluster_barrier;
+    flags = flags || d.handler == Handler::memory_fence || (d.strong && d.handler != Handler::atomic);
   }
   ranges.assign(program.blocks.size(), {0, 0});
   for (std::uint32_t n = 0; n < program.instructions.size(); ++n) {

@@ -98,6 +98,7 @@ inline constexpr unsigned array_shift = 40;
 struct FlowRefused {
   std::string text{};
   std::uint32_t line = ~0U;  ///< index of the instruction
+  bool by_data = false;      ///< since data decide
 };
 
 struct FlowKernel {
@@ -135,6 +136,7 @@ struct FlowKernel {
   bool stores_bulk = false;    ///< it has bulk copies from shared memory
   bool arrives_async = false;  ///< it has cp.async.mbarrier.arrive
   bool tensor = false;         ///< it has tcgen05 and Tensor Memory
+  bool flags = false;          ///< it has fences, or accesses that acquire or release
   bool clustered = false;      ///< it has barriers of clusters: these may order its blocks
 
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
@@ -147,7 +149,15 @@ struct FlowKernel {
   }
   // choices.cpp
   [[nodiscard]] bool computes(std::uint32_t instruction) const;
-  [[nodiscard]] std::optional<std::vector<std::uint32_t>> only_computes(std::int32_t branch) const;
+  /// True for accesses to memory that order no threads.
+  [[nodiscard]] bool accesses(std::uint32_t instruction) const;
+  /// Instructions between a branch and the block at which its ways meet.
+  struct Region {
+    std::vector<std::uint32_t> results{};  ///< registers that are written
+    bool accesses = false;                 ///< it has accesses to memory, other than loads of parameters
+  };
+  /// The region, if it only computes and accesses memory, ends there, and does not come to the branch again.
+  [[nodiscard]] std::optional<Region> region_of(std::int32_t branch) const;
 
   [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
   [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;

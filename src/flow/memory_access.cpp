@@ -73,7 +73,25 @@ Word held_bytes(Now const& now, unsigned bytes, Fn const& cell) {
   return out;
 }
 
+/// A byte of a memory that is not the global one.
+std::uint64_t place_key(Now const& now, Bytes const& memory, std::uint64_t address) {
+  if (&memory == &now.block.shared) return address;
+  for (std::uint64_t t = 0; t < now.block.local.size(); ++t)
+    if (&memory == &now.block.local[t]) return address | (t + 1) << 48;
+  return 0;
+}
+
+/// Bytes that may not have been written, since data choose: whether reading them is a fault is not decided.
+void doubt_written(Now const& now, Bytes const& from, std::uint64_t address, unsigned bytes) {
+  if (now.block.maybe_written.empty() || &from == &now.block.global) return;
+  for (unsigned i = 0; i < bytes; ++i)
+    if (now.block.maybe_written.contains(place_key(now, from, address + i)))
+      now.block.faults.doubt("it reads bytes that data choose to write, and nothing else has written",
+                             now.index);
+}
+
 Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane) {
+  doubt_written(now, from, address, bytes);
   return held_bytes(now, bytes, [&](unsigned i) { return from.read(address + i, now.toucher(lane)); });
 }
 
@@ -81,6 +99,7 @@ Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned b
 
 /// Bytes that an atomic finds. Its write follows, and finds the races.
 Word update(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes, Toucher const& by) {
+  doubt_written(now, memory, address, bytes);
   Word out;
   for (unsigned i = 0; i < bytes; ++i) {
     bool const element = &memory == &now.block.global && memory.find(address + i) == nullptr;
@@ -188,14 +207,35 @@ void write(Now const& now, Space space, std::uint64_t address, unsigned bytes, u
               : space == Space::local ? now.block.local[now.thread(lane)]
                                       : now.block.shared;
   if (space != Space::local && !now.decoded.strong) now.block.flags.forget(address, bytes);
+  Word const held = takes_part(now.warp.doubtful, lane) ? maybe(now, to, address, bytes, value) : value;
   for (unsigned i = 0; i < bytes; ++i) {
-    bool const named = (value.named >> i & 1) != 0;
-    to.write(address + i, now.toucher(lane, group), named ? value.part[i] : 0,
-             named ? std::uint8_t{0} : static_cast<std::uint8_t>(value.number >> 8 * i));
+    bool const named = (held.named >> i & 1) != 0;
+    if (!takes_part(now.warp.doubtful, lane)) now.block.maybe_written.erase(place_key(now, to, address + i));
+    to.write(address + i, now.toucher(lane, group), named ? held.part[i] : 0,
+             named ? std::uint8_t{0} : static_cast<std::uint8_t>(held.number >> 8 * i));
   }
 }
 
 }  // namespace
+
+/// Value of bytes where data choose if another one is written: that one, or the old one.
+Word maybe(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes, Word const& value) {
+  Word before;
+  bool first = false;
+  for (unsigned i = 0; i < bytes; ++i) {
+    Cell const* const c = memory.find(address + i);
+    bool const element = c == nullptr && &memory == &now.block.global;
+    if (c == nullptr && !element)
+      now.block.maybe_written.insert(place_key(now, memory, address + i)), first = true;
+    Word one = element ? element_byte(now, address + i) : Word{};
+    if (c != nullptr && c->part != 0) one.part[0] = c->part, one.named = 1;
+    if (c != nullptr && c->part == 0) one = plain(c->number);
+    place(before, i, one, 1);
+  }
+  bool const same = !first && before.named == value.named && before.part == value.part &&
+                    ((before.number ^ value.number) & low_bits(8 * bytes)) == 0;
+  return same ? value : now.unknown(8 * bytes, {&value, &before});
+}
 
 void load(Now const& now) {
   Decoded const& d = now.decoded;

@@ -176,6 +176,46 @@ Name Names::function(std::string text, Format format, unsigned bytes, std::uint3
               static_cast<Name>(texts_.size() - 1), 0, 0, line});
 }
 
+Name Names::function_of(std::string const& which, std::vector<Word> const& words, std::string text,
+                        unsigned bytes, std::uint32_t line) {
+  std::vector<std::uint64_t> key{bytes};
+  std::vector<Name> args;
+  for (Word const& w : words) {
+    key.push_back(w.number);
+    for (std::uint32_t part : w.part) {
+      Name n = part / 8;
+      while (nodes_[n].kind == NameKind::moved) n = nodes_[n].a;
+      bool const element = n != 0 && nodes_[n].kind == NameKind::element;
+      key.push_back(element ? std::uint64_t{1} << 40 | std::uint64_t{nodes_[n].a} << 3 | part % 8
+                            : std::uint64_t{n} << 3 | part % 8);
+      if (part / 8 != 0 && std::find(args.begin(), args.end(), part / 8) == args.end())
+        args.push_back(part / 8);
+    }
+  }
+  auto const [at, fresh] = functions_.try_emplace({which, std::move(key)}, 0);
+  if (fresh) at->second = function(std::move(text), Format::integer, bytes, line, std::move(args));
+  return at->second;
+}
+
+bool Names::comes_from(Name n, Name other) const {
+  constexpr std::size_t most = 1 << 12;
+  std::vector<Name> work{n};
+  for (std::size_t looked = 0; !work.empty(); ++looked) {
+    if (work.back() == other || looked == most) return true;
+    NameNode const& node = nodes_[work.back()];
+    work.pop_back();
+    if (node.kind == NameKind::function || node.kind == NameKind::bits)
+      work.insert(work.end(), args_[node.a].begin(), args_[node.a].end());
+    else if (node.kind == NameKind::accumulated)
+      return true;  // of many
+    else if (node.kind != NameKind::element && node.kind != NameKind::number)
+      work.push_back(node.a);
+    if (node.kind == NameKind::sum || node.kind == NameKind::product || node.kind == NameKind::extreme)
+      work.push_back(static_cast<Name>(node.b));
+  }
+  return false;
+}
+
 std::uint32_t Names::matrix_product(MatrixProduct product) {
   auto const all = [&](std::vector<Name> const& from, std::vector<std::uint32_t>& to) {
     for (Name const n : from) to.push_back(canonical(n));

@@ -131,6 +131,11 @@ class Names {
   Name extreme(Name a, Name b, bool smaller, bool is_unsigned, std::uint32_t line);
   Name function(std::string text, Format format, unsigned bytes, std::uint32_t line,
                 std::vector<Name> args = {});
+  /// Name of an opaque function: equal words, also moved ones, have one name. `which`: the function.
+  Name function_of(std::string const& which, std::vector<Word> const& words, std::string text, unsigned bytes,
+                   std::uint32_t line);
+  /// True if a value may be one of another name's.
+  [[nodiscard]] bool comes_from(Name n, Name other) const;
   std::uint32_t matrix_product(MatrixProduct product);
 
   /// Canonical number of the element that a name is, through moves and conversions; 0 if it is none. Bits that are read in another
@@ -197,6 +202,7 @@ class Names {
   std::uint32_t end_ = 1;                 ///< behind the canonical number of the last element
   std::unordered_map<std::uint64_t, Name> loaded_, moved_, converted_;
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
+  std::map<std::pair<std::string, std::vector<std::uint64_t>>, Name> functions_;
   mutable ExtremeSets sets_{};  ///< numbered where they are met, also those of expectations
 };
 

@@ -1,5 +1,6 @@
 #include <swizproof/flow/flow.hpp>
 
+#include "drawn_data.hpp"
 #include "edits.hpp"
 #include "numbers.hpp"
 #include "orders.hpp"
@@ -55,21 +56,52 @@ class Launched {
   }
 
   void run() {
-    for (auto const& block : blocks_of(kernel_.launch))
-      if (!run_block(block)) return;
-    if (!read_elsewhere()) finish();
-    leave_out();
+    run_blocks();
+    if (by_data_ && report_.verdict == FlowVerdict::refuted) soften();
   }
+  /// True if data decide what is executed, and the answer is not proved: data may refute it.
+  [[nodiscard]] bool undecided_by_data() const { return by_data_ && report_.verdict == FlowVerdict::unknown; }
   /// Instructions that a block has executed.
   [[nodiscard]] std::set<std::uint32_t> const& executed() const { return executed_; }
   /// Instructions of warps, also those of a block that has not ended.
   [[nodiscard]] std::uint64_t spent() const { return spent_; }
 
  private:
-  /// False if it is decided: a fault, or an instruction that is not executed.
+  void run_blocks() {
+    for (auto const& block : blocks_of(kernel_.launch))
+      if (!run_block(block)) return;
+    if (!read_elsewhere()) finish();
+    leave_out();
+  }
+
+  /// An answer is refuted by data that may not exist: what is found in a way that data choose.
+  void soften() {
+    std::string const what = report_.fault   ? report_.fault->text
+                             : report_.first ? report_.first->element + " is wrong"
+                                             : "an element is not written, or is not expected";
+    report_.reason = "on one of the ways that data choose: " + what + "; no data were found that lead there";
+    if (report_.fault && !report_.fault->lines.empty()) report_.at = report_.fault->lines[0];
+    report_.fault.reset(), report_.first.reset();
+    report_.missing = report_.unexpected = 0;
+    report_.verdict = FlowVerdict::unknown;
+  }
+
+  /// Executes a block, in each way that data choose. False if it is decided: a fault, or an instruction that is not executed.
   bool run_block(std::array<std::uint32_t, 3> const& number) {
-    Names names(kernel_.arrays);
-    flow_detail::BlockRun block(kernel_, number, names, without_);
+    flow_detail::Decisions ways;
+    do {
+      Names names(kernel_.arrays);
+      flow_detail::BlockRun block(kernel_, number, names, without_, &ways);
+      bool const goes_on = run_way(block, names, number, ways.ways() == 1);
+      by_data_ = by_data_ || block.by_data();
+      report_.ways = std::max<std::uint64_t>(report_.ways, ways.ways());
+      if (!goes_on) return false;
+    } while (ways.next());
+    return true;
+  }
+
+  bool run_way(flow_detail::BlockRun& block, Names& names, std::array<std::uint32_t, 3> const& number,
+               bool first) {
     try {
       execute(block);
     } catch (flow_detail::FlowConflict const& conflict) {
@@ -79,12 +111,13 @@ class Launched {
     } catch (flow_detail::FlowRefused const& refused) {
       if (block.not_well_synchronised())
         return synchronised_otherwise(*block.not_well_synchronised(), number);
+      by_data_ = by_data_ || refused.by_data;
       report_.reason = refused.text;
       if (refused.line != ~0U) report_.at = kernel_.line(refused.line);
       return false;
     }
     if (block.not_well_synchronised()) return synchronised_otherwise(*block.not_well_synchronised(), number);
-    ++report_.blocks;
+    report_.blocks += first ? 1 : 0;
     report_.steps += block.steps();
     if (kernel_.launch.spare) executed_.merge(block.executed());
     left_out_.insert(block.left_out().begin(), block.left_out().end());
@@ -93,7 +126,7 @@ class Launched {
       report_.reason = fmt::format("the blocks execute more than {} instructions", kernel_.launch.most_steps);
       return false;
     }
-    return check(block, names, number);
+    return check(block, names, number, first);
   }
 
   void execute(flow_detail::BlockRun& block) {
@@ -144,9 +177,11 @@ class Launched {
 
   using Ones = std::vector<std::pair<Written, Target*>>;
 
-  bool check(flow_detail::BlockRun const& block, Names& names, std::array<std::uint32_t, 3> const& number) {
+  /// Compares what a block has written; `first`: in its first way.
+  bool check(flow_detail::BlockRun const& block, Names& names, std::array<std::uint32_t, 3> const& number,
+             bool first) {
     std::set<Written> written;
-    ++number_of_block_;
+    number_of_block_ += first ? 1 : 0;
     block.global().each([&](std::uint64_t address, Cell const& c) {
       std::uint32_t const id = kernel_.array_of(address);
       std::uint64_t const at = address & ((std::uint64_t{1} << flow_detail::array_shift) - 1);
@@ -154,6 +189,8 @@ class Launched {
       if (c.written) written.insert(w);
       if (c.read_before) note_read(w);
     });
+    if (!first) return check_way(written, block, names, number);
+    written_ = written;
     Ones wrong, right_ones;
     bool open = false;
     for (Written const& w : written) {
@@ -204,6 +241,33 @@ class Launched {
     });
     for (std::uint32_t const line : twice_) std::erase(lines, line), lines.insert(lines.begin(), line);
     for (std::uint32_t const line : lines) report_.first->lines.push_back(kernel_.line(line));
+    return true;
+  }
+
+  /// Another way of a block: it has to write the same elements as the first, and each has to be right.
+  bool check_way(std::set<Written> const& written, flow_detail::BlockRun const& block, Names& names,
+                 std::array<std::uint32_t, 3> const& number) {
+    for (Written const& w : written)
+      if (!once(w, block, number)) return false;
+    if (free_) return true;
+    std::vector<Written> differs;
+    std::set_symmetric_difference(written.begin(), written.end(), written_.begin(), written_.end(),
+                                  std::back_inserter(differs));
+    if (!differs.empty()) {
+      report_.reason = fmt::format("data choose if {} is written",
+                                   kernel_.arrays[differs[0].array].element(differs[0].element));
+      return false;
+    }
+    for (Written const& w : written) {
+      Target* const target = target_of(w);
+      if (target == nullptr) continue;  // not expected in any way
+      FlowSum const found = names.expand(name_of(w, block, names));
+      if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
+      if (same(found.terms, target->expected(target->place(w.element), names))) continue;
+      report_.reason = fmt::format("{} differs from its expectation on one of the ways that data choose",
+                                   kernel_.arrays[w.array].element(w.element));
+      return false;
+    }
     return true;
   }
 
@@ -285,7 +349,7 @@ class Launched {
     Cell::Access const writer = block.global().find(address_of(w, block))->writer;
     bool const atomic = writer.atomic != 0;
     auto const [at, fresh] = by_block_.try_emplace(w, Writer{number, number_of_block_, writer.line, atomic});
-    if (fresh) return true;
+    if (fresh || at->second.count == number_of_block_) return true;  // of another way of the block
     auto const& other = at->second.number;
     std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
                                          kernel_.arrays[w.array].element(w.element), other[0], other[1],
@@ -514,6 +578,8 @@ class Launched {
   FlowReport& report_;
   std::uint32_t without_;
   bool free_, hasty_;
+  bool by_data_ = false;         ///< data have chosen what was executed
+  std::set<Written> written_{};  ///< elements that the first way of the block has written
   std::uint64_t spent_ = 0;
   std::vector<Target> targets_{};
   struct Writer {
@@ -547,6 +613,20 @@ std::vector<std::uint32_t> named_by(FlowKernel const& kernel, FlowReport const& 
         kernel.decoded[i].space == program::Space::global)
       out.push_back(i);
   return out;
+}
+
+/// Makes an answer refuted for data with which the launch is, if they are found.
+void refute_by_data(ptx::Module const& module, FlowKernel const& kernel,
+                    std::vector<FlowExpectation> const& expectations, std::uint64_t spent,
+                    FlowReport& report) {
+  auto const run = [&](FlowLaunch const& launch) {
+    FlowReport out;
+    FlowKernel const ready(module, kernel.function, launch);
+    Launched(ready, expectations, out).run();
+    return out;
+  };
+  if (auto found = flow_detail::refuting_data(kernel, !expectations.empty(), report.reason, spent, run))
+    report = std::move(*found);
 }
 
 /// Edits of one instruction with which a refuted launch is proved, of at most three instructions.
@@ -597,6 +677,9 @@ FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel, Fl
     FlowKernel const ready(module, kernel, launch);
     Launched whole(ready, expectations, report);
     whole.run();
+    if (whole.undecided_by_data() && !launch.data)
+      refute_by_data(module, ready, expectations, whole.spent(), report);
+    if (!report.data.empty()) return report;
     if (launch.repair_steps != 0 && report.verdict == FlowVerdict::refuted && !expectations.empty())
       find_repairs(module, ready, expectations, whole.spent(), report);
     if (!launch.spare || report.verdict != FlowVerdict::proved) return report;

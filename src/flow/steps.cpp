@@ -16,6 +16,7 @@ using program::Action;
 
 Word named_step(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
   Word out;
+  std::string const which = fmt::format("{} {}", static_cast<int>(s.action), s.width);
   if (s.action == Action::choose && a.named == 0)
     return low_bytes(a.number != 0 ? b : c, std::max(s.width / 8U, 1U));
   if (s.width == 1) {
@@ -24,7 +25,7 @@ Word named_step(Now const& now, program::Step const& s, Word const& a, Word cons
     if (s.action == Action::copy) return a;
     if (any_plain && s.action == Action::both && known == 0) return plain(0);
     if (any_plain && s.action == Action::either && known == 1) return plain(1);
-    return now.unknown(s.width, {&a, &b, &c});
+    return now.function_of(which, s.width, {a, b, c});
   }
   Names& names = now.block.names;
   if (moved_bytes(s, a, b, out) ||
@@ -32,7 +33,7 @@ Word named_step(Now const& now, program::Step const& s, Word const& a, Word cons
        biased_step(names, s.action, a, b.number, std::max(s.width / 8U, 1U), now.index, out)) ||
       sum_of_names(names, s, a, b, now.index, out))
     return out;
-  return now.unknown(s.width, {&a, &b, &c});
+  return now.function_of(which, s.width, {a, b, c});
 }
 
 /// The number of a register of clusters, each of one block; nothing of another register.
@@ -68,6 +69,8 @@ Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes)
 }  // namespace
 
 Word apply_step(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
+  if (s.action == Action::opaque)
+    return now.function_of(fmt::format("opaque {}", s.extra), s.width, {a, b, c});
   if (!program::computes(s.action)) return now.unknown(s.width, {&a, &b, &c});
   if ((a.named | b.named | c.named) != 0) return named_step(now, s, a, b, c);
   return plain(program::result_of(s, a.number, b.number, c.number));

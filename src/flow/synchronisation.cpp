@@ -50,7 +50,13 @@ void put_votes(Now const& now) {
   bool const counts = now.decoded.has("popc"), all = now.decoded.has("and");
   bool const decided = v.named.empty() || (!counts && (all ? v.no != 0 : v.yes != 0));
   Word const first = v.named.empty() ? Word{} : v.named.front();
-  Word const result = !decided ? now.unknown(counts ? 32 : 1, {&first})
+  bool const alike =
+      !counts && v.yes + v.no == 0 && !now.in.operands.back().negated &&
+      std::all_of(v.named.begin(), v.named.end(), [&](Word const& w) { return w.part == first.part; });
+  Word const result = alike ? first
+                      : !decided
+                          ? now.function_of(fmt::format("vote {} {} {}", now.decoded.text, v.yes, v.no),
+                                            counts ? 32 : 1, v.named)
                       : counts ? plain(v.yes)
                                : plain(all ? (v.no == 0 ? 1 : 0) : (v.yes != 0 ? 1 : 0));
   for (unsigned lane = 0; lane < 32; ++lane)

@@ -112,9 +112,15 @@ void compare(Now const& now) {
     }
     std::optional<bool> const truth =
         known ? program::float_compares(d.parts[1], values[0], values[1]) : std::nullopt;
-    now.put(now.in.operands[0], lane, truth ? plain(*truth ? 1 : 0) : now.unknown(1, {&args[0], &args[1]}));
-    for (ptx::Operand const& p : now.in.operands[0].parts)
-      now.put(p, lane, truth ? plain(*truth ? 0 : 1) : now.unknown(1, {&args[0], &args[1]}));
+    bool const alone = now.in.operands.size() == 3;
+    auto const result = [&](bool first) {
+      if (truth) return plain(*truth == first ? 1 : 0);
+      return alone ? now.function_of(fmt::format("{} {}", d.text, first), 1, {args[0], args[1]})
+                   : now.unknown(1, {&args[0], &args[1]});
+    };
+    now.put(now.in.operands[0], lane, result(true));
+    for (std::size_t k = 0; k < now.in.operands[0].parts.size(); ++k)
+      now.put(now.in.operands[0].parts[k], lane, result(k == 0));
   }
 }
 
@@ -296,11 +302,15 @@ void vote(Now const& now) {
   bool const ballot = now.decoded.has("ballot"), all = now.decoded.has("all"), any = now.decoded.has("any");
   std::uint32_t const no = now.mask & ~yes & ~named;
   bool const decided = named == 0 || (!ballot && (all ? no != 0 : any ? yes != 0 : yes != 0 && no != 0));
-  Word const result = !decided ? now.unknown(ballot ? 32 : 1, {&first})
-                               : plain(ballot ? yes
-                                       : all  ? no == 0
-                                       : any  ? yes != 0
-                                              : yes == 0 || no == 0);
+  bool alike = named == now.mask && (all || any) && !now.in.operands[1].negated;  // one condition
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(named, lane)) alike = alike && now.operand(now.in.operands[1], lane, 1).part == first.part;
+  Word const result = alike      ? first
+                      : !decided ? now.unknown(ballot ? 32 : 1, {&first})
+                                 : plain(ballot ? yes
+                                         : all  ? no == 0
+                                         : any  ? yes != 0
+                                                : yes == 0 || no == 0);
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, result);
 }

@@ -98,6 +98,7 @@ std::string domain_text(FlowReport const& r, FlowLaunch const& launch) {
       fmt::format("of this launch, {} of its {} blocks, for all data{} and ", r.blocks,
                   std::uint64_t{grid[0]} * grid[1] * grid[2],
                   given.empty() ? "" : fmt::format(" but the given {}", fmt::join(given, ", ")));
+  if (r.ways > 1) out += fmt::format("each of the {} ways that they choose, and ", r.ways);
   out += r.left_out.empty() ? "every order of the warps"
                             : fmt::format("every order of the warps as far as checked; not checked: {}",
                                           fmt::join(r.left_out, "; "));
@@ -131,6 +132,8 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
            {"unexpected_names", r.unexpected_names},
            {"values", r.values},
            {"instructions", r.steps},
+           {"ways", r.ways},
+           {"data", r.data},
            {"first_wrong", nullptr},
            {"fault", nullptr},
            {"reason", r.reason.empty() ? Json() : Json(r.reason)},
@@ -154,6 +157,7 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
 
 std::string describe(FlowReport const& r, int indent) {
   std::string text;
+  for (std::string const& one : r.data) text += fmt::format("{:{}}with --param '{}'\n", "", indent, one);
   if (r.fault) {
     text += fmt::format("{:{}}block {}: {}\n", "", indent, three_text(r.fault->block), r.fault->text);
     // Executions are named where one of the two is not the first.

@@ -401,6 +401,8 @@ class Flow(Answer):
     unexpected_names: List[str]
     values: List[str]
     instructions: int
+    ways: int
+    data: List[str]
     kind: Optional[str] = None
     domain: Optional[str] = None
     first_wrong: Optional[FlowWrong] = None

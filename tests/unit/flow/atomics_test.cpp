@@ -113,8 +113,8 @@ TEST(Steps, OfOtherInstructionsOfAWarp) {
   EXPECT_EQ(c.kind(), "unknown");
   EXPECT_EQ(of("redux.sync.add.s32 %r5, %r1, 1;\n", 32).kind(), "misuse");
   EXPECT_EQ(of("match.any.sync.b32 %r5, %r1, 1;\n", 32).kind(), "misuse");
-  EXPECT_EQ(of("match.all.sync.b32 %r5|%p1, %r1, -1;\n@%p1 st.global.u32 [%rd3], %r1;\n", 32).kind(),
-            "unknown");
+  EXPECT_EQ(of("match.all.sync.b32 %r5|%p1, %r1, -1;\n@%p1 st.global.u32 [%rd3], %r1;\n", 32).value(0),
+            "c[0] = st.global.u32 of c[0]");
   EXPECT_EQ(of("createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0;\nld.global.L2::cache_hint.u32 %r5, "
                "[%rd4], %rd9;\n"
                "st.global.u32 [%rd3], %r5;\n",

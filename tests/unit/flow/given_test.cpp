@@ -18,7 +18,8 @@ TEST(Given, NumbersDecideAddresses) {
   c.a = "u32[4]=3,2,0,4";
   EXPECT_EQ(c.kind(), "out of bounds");
   c.a = "u32[4]";
-  EXPECT_EQ(c.kind(), "unknown");
+  EXPECT_EQ(c.kind(), "race");
+  EXPECT_EQ(c.report().data, std::vector<std::string>{"a=a:u32[4]=zeros"});
 }
 
 TEST(Given, NumbersDecideBranches) {

@@ -184,10 +184,17 @@ TEST(Provenance, ConvertsNames) {
 }
 
 TEST(Provenance, RefusesWhatDependsOnData) {
-  EXPECT_EQ((Case{load + "setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 st.global.f32 [%rd3], %f1;\n"}.value(0)),
-            "the guard depends on data: setp.gt.f32 of a[0]");
-  EXPECT_EQ((Case{"ld.global.u32 %r5, [%rd4];\nadd.s32 %r5, %r5, %r2;\nld.shared.u32 %r6, [%r5];\n",
-                  "u32[64]", "u32[64]"}
+  EXPECT_EQ(
+      (Case{load + "setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bar.sync 0;\n", "f32[64]", "f32[64]", {}, 32}
+           .value(0)
+           .substr(0, 46)),
+      "a part of warp 0 is at bar.sync, which all of ");
+  EXPECT_EQ((Case{in + "ld.global.u32 %r5, [%rd4];\nadd.s32 %r5, %r5, %r2;\nld.shared.u32 %r6, [%r2];\n" +
+                      "bar.sync 0;\nld.shared.u32 %r6, [%r5];\n",
+                  "u32[64]",
+                  "u32[64]",
+                  {},
+                  1}
                  .value(0)),
             "the address depends on data: a[0] + 1024");
   EXPECT_EQ((Case{"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r2], 1, "
