@@ -20,6 +20,7 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::ldmatrix:
     case Handler::stmatrix:
     case Handler::movmatrix:
+    case Handler::wmma_move:
     case Handler::real:
     case Handler::bulk_store:
     case Handler::bulk_reduce:
@@ -40,6 +41,7 @@ std::size_t operands_of(Decoded const& d) {
       return 3;
     case Handler::wgmma:
     case Handler::mma:
+    case Handler::wmma_product:
     case Handler::shuffle:
     case Handler::bulk_load_bytes:
       return 4;
@@ -365,6 +367,10 @@ bool BlockRun::dispatch(Now const& now) {
       return movmatrix(now), true;
     case Handler::mma:
       return mma(now), true;
+    case Handler::wmma_move:
+      return wmma_move(now), true;
+    case Handler::wmma_product:
+      return wmma_product(now), true;
     case Handler::shuffle:
       return shuffle(now), true;
     case Handler::vote:

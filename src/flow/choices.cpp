@@ -26,6 +26,20 @@ bool same(Word const& a, Word const& b) {
   return a.number == b.number && a.named == b.named && a.part == b.part;
 }
 
+/// Value of a condition by data, in this way of the block.
+bool value_by_data(BlockState& block, Name condition, std::uint32_t line, char const* what) {
+  auto const text = [&] { return fmt::format("{} depends on data: {}", what, block.names.text(condition)); };
+  if (block.decisions == nullptr || block.names.comes_from(condition, block.unwritten))
+    throw FlowRefused{text(), line, true};
+  auto const value = block.decisions->value(condition);
+  if (!value)
+    throw FlowRefused{fmt::format("{}; more than {} conditions on one way, or {} ways, are not followed",
+                                  text(), Decisions::most_conditions, Decisions::most_ways),
+                      line, true};
+  block.by_data = true;
+  return *value;
+}
+
 }  // namespace
 
 /// True for instructions that compute registers of their lane from registers of it.
@@ -99,21 +113,7 @@ std::uint32_t BlockRun::decide(Warp const& warp, std::int32_t reg, bool negated,
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(mask, lane)) continue;
     Word const& w = warp.registers[static_cast<std::size_t>(reg) * 32 + lane];
-    bool value = w.number != 0;
-    if (w.named != 0) {
-      auto const text = [&] {
-        return fmt::format("{} depends on data: {}", what,
-                           state_.names.text(static_cast<Name>(w.part[0] / 8)));
-      };
-      if (state_.decisions == nullptr || state_.names.comes_from(w.part[0] / 8, state_.unwritten))
-        throw FlowRefused{text(), line, true};
-      auto const way = state_.decisions->value(w.part[0] / 8);
-      if (!way)
-        throw FlowRefused{fmt::format("{}; more than {} conditions on one way, or {} ways, are not followed",
-                                      text(), Decisions::most_conditions, Decisions::most_ways),
-                          line, true};
-      state_.by_data = true, value = *way;
-    }
+    bool const value = w.named == 0 ? w.number != 0 : value_by_data(state_, w.part[0] / 8, line, what);
     if (value != negated) out |= 1U << lane;
   }
   return out;

@@ -33,6 +33,11 @@ void check_bounds(Now const& now, program::Space space, std::uint64_t address, u
 /// Value of bytes where data choose if another one is written: that one, or the old one.
 [[nodiscard]] Word maybe(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
                          Word const& value);
+/// Bytes that a lane loads and stores.
+[[nodiscard]] Word read_bytes(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
+                              unsigned lane);
+void write_bytes(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+                 Word const& value);
 /// A byte of an element that nothing has written.
 [[nodiscard]] Word element_byte(Now const& now, std::uint64_t address);
 /// Bytes that an atomic finds. Its write follows, and finds the races.
@@ -65,6 +70,12 @@ void bulk_groups(Now const& now);
 /// Bytes that a unit of the async proxy reads.
 [[nodiscard]] Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                               Toucher const& by);
+
+// wmma.cpp
+void wmma_move(Now const& now);
+void wmma_product(Now const& now);
+/// A matrix product whose values are not followed.
+void opaque_product(Now const& now);
 
 // wgmma.cpp
 void wgmma(Now const& now);

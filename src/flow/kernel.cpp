@@ -176,6 +176,7 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "stmatrix") return Handler::stmatrix;
   if (op == "movmatrix") return Handler::movmatrix;
   if (op == "mma") return d.has("sync") ? Handler::mma : Handler::refused;
+  if (op == "wmma") return d.has("mma") ? Handler::wmma_product : Handler::wmma_move;
   if (op == "shfl") return Handler::shuffle;
   if (op == "vote") return Handler::vote;
   if (op == "elect") return Handler::elect;

@@ -36,6 +36,8 @@ enum class Handler : std::uint8_t {
   stmatrix,
   movmatrix,
   mma,
+  wmma_move,     ///< wmma.load, wmma.store
+  wmma_product,  ///< wmma.mma
   shuffle,
   vote,
   elect,

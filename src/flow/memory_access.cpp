@@ -237,6 +237,15 @@ Word maybe(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
   return same ? value : now.unknown(8 * bytes, {&value, &before});
 }
 
+Word read_bytes(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane) {
+  return read(now, space, address, bytes, lane);
+}
+
+void write_bytes(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+                 Word const& value) {
+  write(now, space, address, bytes, lane, value);
+}
+
 void load(Now const& now) {
   Decoded const& d = now.decoded;
   unsigned const each = std::max(d.type.bits, 8U) / 8;

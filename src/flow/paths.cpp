@@ -12,6 +12,8 @@ bool is_of_whole_warp(Handler handler) {
     case Handler::stmatrix:
     case Handler::movmatrix:
     case Handler::mma:
+    case Handler::wmma_move:
+    case Handler::wmma_product:
     case Handler::shuffle:
     case Handler::vote:
     case Handler::tensor_allocate:

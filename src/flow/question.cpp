@@ -41,6 +41,72 @@ std::vector<std::array<std::uint32_t, 3>> blocks_of(FlowLaunch const& launch) {
   return blocks;
 }
 
+/// The element that a byte of global memory belongs to.
+struct Written {
+  std::uint32_t array;
+  std::uint64_t element;
+  bool operator<(Written const& o) const { return std::pair(array, element) < std::pair(o.array, o.element); }
+};
+
+using Ones = std::vector<std::pair<Written, Target*>>;
+
+bool same(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](FlowTerm const& x, FlowTerm const& y) {
+    return x.factors == y.factors && x.coefficient == y.coefficient;
+  });
+}
+
+/// At most 256 of them, without a pattern.
+Ones sampled(Ones const& all) {
+  constexpr std::size_t most = 256;
+  if (all.size() <= most) return all;
+  Ones out;
+  std::uint64_t x = 1;
+  for (std::size_t i = 0; i < most; ++i) {
+    x = x * 6364136223846793005U + 1442695040888963407U;
+    out.push_back(all[(x >> 33) % all.size()]);
+  }
+  return out;
+}
+
+/// Terms of `a` that `b` lacks, or has with another coefficient.
+std::vector<FlowTerm> difference(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
+  std::vector<FlowTerm> out;
+  for (FlowTerm const& t : a) {
+    auto const at = std::lower_bound(b.begin(), b.end(), t, flow_detail::before);
+    if (at == b.end() || at->factors != t.factors || at->coefficient != t.coefficient) out.push_back(t);
+  }
+  return out;
+}
+
+/// Address of the first byte of an element that was written.
+std::uint64_t address_of(FlowKernel const& kernel, Written const& w, flow_detail::BlockRun const& block) {
+  unsigned const bytes = kernel.arrays[w.array].bits / 8;
+  std::uint64_t at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * bytes;
+  while (block.global().find(at) == nullptr) ++at;
+  return at;
+}
+
+/// Name of an element that was written.
+Name name_of(FlowKernel const& kernel, Written const& w, flow_detail::BlockRun const& block, Names& names) {
+  FlowArray const& a = kernel.arrays[w.array];
+  std::uint64_t const at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * (a.bits / 8);
+  flow_detail::Word word;
+  std::uint32_t line = ~0U;
+  for (unsigned i = 0; i < a.bits / 8; ++i) {
+    Cell const* const c = block.global().find(at + i);
+    if (c == nullptr && !a.values.empty()) {
+      word.number |= a.values[w.element] & std::uint64_t{0xff} << 8 * i;
+    } else if (c == nullptr) {  // the part that is not written stays what it was
+      word.part[i] = names.element(w.array, w.element, line) * 8 + i;
+    } else {
+      word.part[i] = c->part, word.number |= std::uint64_t{c->number} << 8 * i, line = c->writer.line;
+    }
+    if (word.part[i] != 0) word.named = static_cast<std::uint8_t>(word.named | 1U << i);
+  }
+  return names.whole(word, 0, a.bits / 8, flow_detail::format_of(a.type), line);
+}
+
 /// One launch, block by block.
 class Launched {
  public:
@@ -166,17 +232,6 @@ class Launched {
     return false;
   }
 
-  /// The element that a byte of global memory belongs to.
-  struct Written {
-    std::uint32_t array;
-    std::uint64_t element;
-    bool operator<(Written const& o) const {
-      return std::pair(array, element) < std::pair(o.array, o.element);
-    }
-  };
-
-  using Ones = std::vector<std::pair<Written, Target*>>;
-
   /// Compares what a block has written; `first`: in its first way.
   bool check(flow_detail::BlockRun const& block, Names& names, std::array<std::uint32_t, 3> const& number,
              bool first) {
@@ -208,7 +263,7 @@ class Launched {
           report_.unexpected_names.push_back(kernel_.arrays[w.array].element(w.element));
         if (!kernel_.launch.data) continue;
       }
-      FlowSum const found = names.expand(name_of(w, block, names));
+      FlowSum const found = names.expand(name_of(kernel_, w, block, names));
       if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
       if (found.widened) assumed_.insert("integers do not wrap before they are widened");
       std::vector<FlowTerm> const expected =
@@ -261,7 +316,7 @@ class Launched {
     for (Written const& w : written) {
       Target* const target = target_of(w);
       if (target == nullptr) continue;  // not expected in any way
-      FlowSum const found = names.expand(name_of(w, block, names));
+      FlowSum const found = names.expand(name_of(kernel_, w, block, names));
       if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
       if (same(found.terms, target->expected(target->place(w.element), names))) continue;
       report_.reason = fmt::format("{} differs from its expectation on one of the ways that data choose",
@@ -307,12 +362,6 @@ class Launched {
     return true;
   }
 
-  static bool same(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](FlowTerm const& x, FlowTerm const& y) {
-      return x.factors == y.factors && x.coefficient == y.coefficient;
-    });
-  }
-
   /// The blocks that read an element before they write it: one, or several.
   void note_read(Written const& w) {
     auto const [at, fresh] = readers_.try_emplace(std::uint64_t{w.array} << 48 | w.element, number_of_block_);
@@ -346,7 +395,7 @@ class Launched {
   /// An element that two blocks write is a race.
   bool once(Written const& w, flow_detail::BlockRun const& block,
             std::array<std::uint32_t, 3> const& number) {
-    Cell::Access const writer = block.global().find(address_of(w, block))->writer;
+    Cell::Access const writer = block.global().find(address_of(kernel_, w, block))->writer;
     bool const atomic = writer.atomic != 0;
     auto const [at, fresh] = by_block_.try_emplace(w, Writer{number, number_of_block_, writer.line, atomic});
     if (fresh || at->second.count == number_of_block_) return true;  // of another way of the block
@@ -364,32 +413,6 @@ class Launched {
     report_.fault = std::move(fault);
     report_.verdict = FlowVerdict::refuted;
     return false;
-  }
-
-  [[nodiscard]] std::uint64_t address_of(Written const& w, flow_detail::BlockRun const& block) const {
-    unsigned const bytes = kernel_.arrays[w.array].bits / 8;
-    std::uint64_t at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * bytes;
-    while (block.global().find(at) == nullptr) ++at;
-    return at;
-  }
-
-  Name name_of(Written const& w, flow_detail::BlockRun const& block, Names& names) const {
-    FlowArray const& a = kernel_.arrays[w.array];
-    std::uint64_t const at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * (a.bits / 8);
-    flow_detail::Word word;
-    std::uint32_t line = ~0U;
-    for (unsigned i = 0; i < a.bits / 8; ++i) {
-      Cell const* const c = block.global().find(at + i);
-      if (c == nullptr && !a.values.empty()) {
-        word.number |= a.values[w.element] & std::uint64_t{0xff} << 8 * i;
-      } else if (c == nullptr) {  // the part that is not written stays what it was
-        word.part[i] = names.element(w.array, w.element, line) * 8 + i;
-      } else {
-        word.part[i] = c->part, word.number |= std::uint64_t{c->number} << 8 * i, line = c->writer.line;
-      }
-      if (word.part[i] != 0) word.named = static_cast<std::uint8_t>(word.named | 1U << i);
-    }
-    return names.whole(word, 0, a.bits / 8, flow_detail::format_of(a.type), line);
   }
 
   Target* target_of(Written const& w) {
@@ -411,7 +434,7 @@ class Launched {
   /// Without an expectation: what reaches the first element that is written of each array.
   void show(Written const& w, flow_detail::BlockRun const& block, Names& names) {
     if (!shown_.insert(w.array).second && !kernel_.launch.every_element) return;
-    FlowSum const sum = names.expand(name_of(w, block, names));
+    FlowSum const sum = names.expand(name_of(kernel_, w, block, names));
     std::string text = kernel_.arrays[w.array].element(w.element) + " =";
     if (!sum.refused.empty()) text += " " + sum.refused;
     std::size_t const most = kernel_.launch.every_element ? sum.terms.size() : 8;
@@ -426,7 +449,7 @@ class Launched {
   std::vector<std::uint32_t> describe(Written const& w, Target& target, flow_detail::BlockRun const& block,
                                       Names& names, std::array<std::uint32_t, 3> const& number) {
     std::uint32_t const place = target.place(w.element);
-    Name const name = name_of(w, block, names);
+    Name const name = name_of(kernel_, w, block, names);
     std::vector<FlowTerm> const expected = target.expected(place, names), found = names.expand(name).terms;
     FlowWrong first{
         kernel_.arrays[w.array].element(w.element), number, expected.size(), found.size(), {}, {}, {}};
@@ -437,7 +460,7 @@ class Launched {
       first.missing.push_back(names.text(missing[i]));
     std::vector<std::uint32_t> lines;
     if (!extra.empty()) lines = suspects(extra.front(), name, target, place, names);
-    std::uint32_t const store = block.global().find(address_of(w, block))->writer.line;
+    std::uint32_t const store = block.global().find(address_of(kernel_, w, block))->writer.line;
     if (!extra.empty() && std::any_of(expected.begin(), expected.end(),
                                       [&](FlowTerm const& t) { return t.factors == extra.front().factors; }))
       for (std::uint32_t const f : extra.front().factors)
@@ -451,19 +474,6 @@ class Launched {
         once.push_back(line);
     report_.first = std::move(first);
     return once;
-  }
-
-  /// At most 256 of them, without a pattern.
-  static Ones sampled(Ones const& all) {
-    constexpr std::size_t most = 256;
-    if (all.size() <= most) return all;
-    Ones out;
-    std::uint64_t x = 1;
-    for (std::size_t i = 0; i < most; ++i) {
-      x = x * 6364136223846793005U + 1442695040888963407U;
-      out.push_back(all[(x >> 33) % all.size()]);
-    }
-    return out;
   }
 
   /// How many terms an instruction has moved: wrong ones, and right ones.
@@ -489,7 +499,7 @@ class Launched {
   void count_terms(Written const& w, Target const& target, flow_detail::BlockRun const& block, Names& names,
                    std::map<std::uint32_t, Moved>& counts) const {
     constexpr std::size_t most = 64;
-    Name const name = name_of(w, block, names);
+    Name const name = name_of(kernel_, w, block, names);
     std::vector<FlowTerm> const expected = target.expected(target.place(w.element), names);
     std::vector<FlowTerm> const found = names.expand(name).terms;
     std::vector<FlowTerm> const extra = difference(found, expected);
@@ -497,20 +507,10 @@ class Launched {
       FlowTerm const& term = found[found.size() <= most ? i : i * found.size() / most];
       bool const bad = std::any_of(extra.begin(), extra.end(),
                                    [&](FlowTerm const& t) { return t.factors == term.factors; });
-      std::set<std::uint32_t> once{block.global().find(address_of(w, block))->writer.line};
+      std::set<std::uint32_t> once{block.global().find(address_of(kernel_, w, block))->writer.line};
       for (auto const& way : flow_detail::Ways(names).way_of(name, term)) once.insert(way.begin(), way.end());
       for (std::uint32_t const line : once) (bad ? counts[line].wrong : counts[line].right) += 1;
     }
-  }
-
-  /// Terms of `a` that `b` lacks, or has with another coefficient.
-  static std::vector<FlowTerm> difference(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
-    std::vector<FlowTerm> out;
-    for (FlowTerm const& t : a) {
-      auto const at = std::lower_bound(b.begin(), b.end(), t, flow_detail::before);
-      if (at == b.end() || at->factors != t.factors || at->coefficient != t.coefficient) out.push_back(t);
-    }
-    return out;
   }
 
   /// Instructions that moved the factors of a term: of a factor that may be wrong before those of one that is right elsewhere.

@@ -184,9 +184,10 @@ void mma(Now const& now) {
   Decoded const& d = now.decoded;
   now.need_whole_warp();
   auto const refused = [&] { now.refuse_opcode(); };
-  if (d.parts.size() < 4 || d.has("sp") || d.has("block_scale") || d.has("xor") || d.has("and") ||
-      now.in.operands.size() != 4)
-    refused();
+  if (d.parts.size() < 4 || now.in.operands.size() < 4) refused();
+  if (d.has("sp") || d.has("sp::ordered_metadata") || d.has("block_scale") || d.has("xor") || d.has("and"))
+    return opaque_product(now);
+  if (now.in.operands.size() != 4) refused();
   std::size_t const last = d.parts.size() - 1;
   std::string_view const type_d = d.parts[last - 3], type_a = d.parts[last - 2], type_b = d.parts[last - 1];
   auto const has_type = [](std::string_view list, std::string_view type) {
@@ -195,6 +196,8 @@ void mma(Now const& now) {
   auto const shape = std::find_if(mma_shapes.begin(), mma_shapes.end(), [&](MmaShape const& s) {
     return d.has(s.shape) && has_type(s.types, type_a) && has_type(s.types, type_b) && s.bits >= 8;
   });
+  bool const small = type_a == "s4" || type_a == "u4" || type_a == "e2m1";
+  if (small && shape == mma_shapes.end()) return opaque_product(now);
   if (shape == mma_shapes.end()) refused();
   Packed const a = packed_of(type_a), b = packed_of(type_b), out = packed_of(type_d);
   MatrixProduct product{shape->m, shape->n, shape->k, now.index, {}, {}, {}, {}};

@@ -1,7 +1,7 @@
 // wmma.load and wmma.store: the accesses that ptxas makes of them (H19).
 #include "lowering.hpp"
 
-#include <swizproof/hardware/wmma.hpp>
+#include <swizproof/ptx/wmma.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -24,8 +24,9 @@ unsigned element_bits(std::string_view type) {
   return 0;
 }
 
-/// The form of `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16`.
-WmmaForm form_of(Opcode const& op) {
+}  // namespace
+
+WmmaForm wmma_form(Opcode const& op) {
   WmmaForm form;
   for (std::string_view const p : op.parts) {
     if (p == "a" || p == "b" || p == "c" || p == "d") form.fragment = p[0];
@@ -41,15 +42,13 @@ WmmaForm form_of(Opcode const& op) {
   return form;
 }
 
-}  // namespace
-
 void wmma(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;
   bool const load = op.has("load");
   if (op.space != Space::shared && op.space != Space::generic) return load ? steps.unknown(i, true) : void();
   MemoryAccess m = access_at(steps, i, operand(i, load ? 1 : 0));
   m.generic = op.space == Space::generic;
-  WmmaForm const form = form_of(op);
+  WmmaForm const form = wmma_form(op);
   std::optional<WmmaAccesses> const accesses = wmma_accesses(form, !load);
   if (!accesses || !m.reason.empty()) {
     if (m.reason.empty()) m.reason = "this form of wmma is not known";

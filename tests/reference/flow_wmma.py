@@ -128,7 +128,7 @@ class Kernel:
                 + f"\n.reg .b64 %a, %b, %c, %d, %g, %w; .reg .b32 %s, %t, %x<4>; .reg .pred %p;\n.shared .align 128 .b8 tile[{max(start, 16)}];\n" + loads + "\n" + "\n".join(body) + "\nret;\n}\n")
 
     def results(self):
-        """Elements of D by their number in memory, of what the kernel computes."""
+        """Elements of D that the kernel computes, by their number in memory."""
         m, n, k = self.shape
         out = {}
         factor = 2 if self.doubled else 1

@@ -6,6 +6,47 @@
 namespace swizproof {
 namespace {
 
+/// A, B and C of 8 x 8 from one array of f64: D = A * B + C, of one warp. `layout` is that of B.
+Case wmma(std::string const& layout) {
+  return {
+      ".reg .f64 %d<6>;\nmov.u32 %r4, 8;\n"
+      "wmma.load.a.sync.aligned.row.m8n8k4.global.f64 {%d0}, [%rd2], %r4;\n"
+      "wmma.load.b.sync.aligned." +
+          layout +
+          ".m8n8k4.global.f64 {%d1}, [%rd2+512], %r4;\n"
+          "wmma.load.c.sync.aligned.row.m8n8k4.global.f64 {%d2, %d3}, [%rd2], %r4;\n"
+          "wmma.mma.sync.aligned.row." +
+          layout +
+          ".m8n8k4.rn.f64.f64.f64.f64 {%d4, %d5}, {%d0}, {%d1}, {%d2, %d3};\n"
+          "wmma.store.d.sync.aligned.col.m8n8k4.global.f64 [%rd1], {%d4, %d5}, %r4;\n",
+      "f64[8][8]",
+      "f64[16][8]",
+      {"c[j][i] = a[i][j] + sum(k in 0..3) a[i][k] * a[8 + k][j] for i in 0..7 for j in 0..7"},
+      32};
+}
+
+TEST(Wmma, MultipliesMatricesInMemory) {
+  EXPECT_EQ(wmma("row").answer(), "proved");
+  EXPECT_EQ(wmma("col").answer(), "wrong element");
+  EXPECT_NE(wmma("row").report().assumed.back().find("(H19)"), std::string::npos);
+  Case part = wmma("row");
+  part.threads = 48;
+  EXPECT_EQ(part.kind(), "misuse") << "a warp of 16 threads";
+}
+
+TEST(Products, OfFourBitsAreNotFollowed) {
+  Case c{
+      "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r4, %r5}, {%r1}, {%r1}, {%r1, %r1};\n"
+      "st.global.u32 [%rd3], %r4;\n",
+      "i32[32]",
+      "i32[32]",
+      {},
+      32};
+  EXPECT_EQ(c.kind(), "proved") << "no race, no fault";
+  c.expect = {"c[i] = a[i]"};
+  EXPECT_EQ(c.kind(), "unknown");
+}
+
 std::string const give = "st.global.u32 [%rd3], %r6;\n", read_element = "ld.global.u32 %r5, [%rd4];\n";
 
 Case case_of(std::string const& body, unsigned threads = 64) {

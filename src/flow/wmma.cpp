@@ -1,0 +1,241 @@
+// wmma.load, wmma.store and wmma.mma [PTX ISA 9.1, 9.7.14.2 to .4: warp-level matrix instructions, wmma].
+//
+// The PTX ISA does not specify which lane holds which element of a fragment. Here a fragment is those of the mma.sync that the product is made of,
+// and a lane reads and writes what it does in the code of ptxas (H19): the answer says so.
+#include "execute.hpp"
+
+#include <swizproof/hardware/fragment.hpp>
+#include <swizproof/hardware/wmma.hpp>
+#include <swizproof/ptx/wmma.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+/// Elements that a lane holds of a matrix of a product.
+class WmmaFragment {
+ public:
+  explicit WmmaFragment(WmmaForm const& f)
+      : role_(f.fragment == 'c' ? 'd' : f.fragment), bits_(f.bits), k_(f.k) {
+    // A product with 8 rows and 32 columns is the transposed one of 32 rows and 8 columns.
+    swapped_ = f.m == 8 && f.n == 32;
+    if (swapped_ && role_ != 'd') role_ = role_ == 'a' ? 'b' : 'a';
+    height_ = swapped_ ? f.n : f.m, width_ = swapped_ ? f.m : f.n;
+    tall_ = height_ == 8 ? 8 : 16;
+    if (role_ == 'd') {
+      part_ = {tall_ == 8 ? FragmentFormula::d_m8 : FragmentFormula::d_m16,
+               warp_lanes,
+               tall_ * 8 / warp_lanes,
+               bits_,
+               tall_,
+               8};
+      return;
+    }
+    for (MmaShape const& s : mma_shapes)
+      if (s.m == tall_ && s.n == 8 && s.k == k_ && s.bits == bits_ && !known_)
+        part_ = s.fragment(role_ == 'a' ? swizproof::Operand::a : swizproof::Operand::b, 32), known_ = true;
+  }
+  [[nodiscard]] bool known() const { return role_ == 'd' || known_; }
+  /// Elements of each lane; those of a register.
+  [[nodiscard]] unsigned values() const {
+    return (role_ == 'd' ? height_ * width_ : role_ == 'a' ? height_ * k_ : k_ * width_) / warp_lanes;
+  }
+  [[nodiscard]] unsigned register_bits() const { return part_.register_bits(); }
+  [[nodiscard]] unsigned registers() const { return values() * bits_ / register_bits(); }
+  [[nodiscard]] MatrixElement at(unsigned lane, unsigned i) const {
+    unsigned const tile = i / part_.values;
+    MatrixElement e = element_of(part_, lane, i % part_.values);
+    unsigned const across = role_ == 'd' ? width_ / 8 : 1;
+    if (role_ == 'b')
+      e.column += 8 * tile;
+    else
+      e.row += tile / across * tall_, e.column += tile % across * 8;
+    if (swapped_) std::swap(e.row, e.column);
+    return e;
+  }
+
+ private:
+  char role_;
+  unsigned bits_, k_, height_ = 0, width_ = 0, tall_ = 16;
+  bool swapped_ = false, known_ = false;
+  Fragment part_{};
+};
+
+/// The rows and columns of a matrix, and its elements.
+struct WmmaMatrix {
+  explicit WmmaMatrix(WmmaForm const& f)
+      : rows(f.fragment == 'b' ? f.k : f.m),
+        columns(f.fragment == 'a' ? f.k : f.n),
+        elements(std::size_t{rows} * columns),
+        known(elements.size(), false) {}
+  [[nodiscard]] std::size_t number(WmmaForm const& f, unsigned line, unsigned position) const {
+    return f.row ? std::size_t{line} * columns + position : std::size_t{position} * columns + line;
+  }
+  unsigned rows, columns;
+  std::vector<Word> elements;
+  std::vector<bool> known;
+};
+
+std::vector<ptx::Operand> registers_of(ptx::Operand const& o) {
+  return o.kind == ptx::Operand::Kind::vector ? o.parts : std::vector<ptx::Operand>{o};
+}
+
+/// Puts a matrix into the registers of the lanes. Where a fragment has more registers than its elements fill, they repeat.
+void put_fragment(Now const& now, WmmaForm const& form, ptx::Operand const& to, WmmaMatrix const& matrix) {
+  WmmaFragment const fragment(form);
+  auto const regs = registers_of(to);
+  if (!fragment.known() || regs.size() % fragment.registers() != 0)
+    now.refuse("the number of registers does not match");
+  unsigned const bytes = form.bits / 8;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    std::vector<Word> words(fragment.registers());
+    for (unsigned i = 0; i < fragment.values(); ++i) {
+      MatrixElement const e = fragment.at(lane, i);
+      unsigned const bit = i * form.bits;
+      place(words[bit / fragment.register_bits()], bit % fragment.register_bits() / 8,
+            matrix.elements[std::size_t{e.row} * matrix.columns + e.column], bytes);
+    }
+    for (std::size_t r = 0; r < regs.size(); ++r) now.put(regs[r], lane, words[r % words.size()]);
+  }
+}
+
+WmmaMatrix matrix_of(Now const& now, WmmaForm const& form, ptx::Operand const& from) {
+  WmmaFragment const fragment(form);
+  WmmaMatrix matrix(form);
+  auto const regs = registers_of(from);
+  if (!fragment.known() || regs.size() % fragment.registers() != 0)
+    now.refuse("the number of registers does not match");
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < fragment.values(); ++i) {
+      MatrixElement const e = fragment.at(lane, i);
+      unsigned const bit = i * form.bits;
+      Word const w = now.operand(regs[bit / fragment.register_bits()], lane, fragment.register_bits());
+      matrix.elements[std::size_t{e.row} * matrix.columns + e.column] =
+          bytes_of(w, bit % fragment.register_bits() / 8, form.bits / 8);
+    }
+  return matrix;
+}
+
+/// The operand that all lanes have; another one in a lane is undefined.
+std::uint64_t of_all_lanes(Now const& now, std::uint64_t first, std::uint64_t (*of)(Now const&, unsigned)) {
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (of(now, lane) != first)
+      now.refuse("lanes of one wmma have other addresses or strides: it is undefined");
+  return first;
+}
+
+}  // namespace
+
+void wmma_move(Now const& now) {
+  now.need_whole_warp();
+  Decoded const& d = now.decoded;
+  bool const load = d.has("load");
+  WmmaForm form = ptx::wmma_form(d);
+  auto const base = [](Now const& n, unsigned lane) {
+    return n.address(n.in.operands[n.decoded.has("load") ? 1 : 0], lane);
+  };
+  std::uint64_t const start = of_all_lanes(now, base(now, 0), base);
+  program::Space const space = space_at(now, d.space, start);
+  if (space != program::Space::shared && space != program::Space::global)
+    now.refuse("wmma outside of shared and global memory");
+  form.generic = d.space != program::Space::shared;
+  auto const accesses = wmma_accesses(form, !load);
+  if (!accesses || form.bits < 8) now.refuse_opcode();
+  auto const pitch = [](Now const& n, unsigned lane) {
+    return n.number(n.in.operands[2], lane, "the stride") & low_bits(32);
+  };
+  std::uint64_t const stride =
+      now.in.operands.size() > 2 ? of_all_lanes(now, pitch(now, 0), pitch) : accesses->positions;
+  now.block.assumed.insert(
+      "lanes of wmma access memory, and hold elements, as ptxas compiles it (H19), which the PTX ISA does "
+      "not specify");
+  unsigned const bytes = form.bits / 8;
+  bool const rows = accesses->instruction.operation == Operation::ldmatrix;
+  unsigned const each = rows ? 16 : accesses->instruction.bytes,
+                 lanes = rows ? 8 * accesses->instruction.matrices : 32;
+  WmmaMatrix matrix = load ? WmmaMatrix(form) : matrix_of(now, form, now.in.operands[1]);
+  for (unsigned a = 0; a < accesses->count; ++a)
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      WmmaPlace const p = accesses->at(a, lane);
+      std::uint64_t const at = start + p.line * stride * bytes + p.bytes;
+      check_bounds(now, space, at, each, lane, load ? "reads" : "writes");
+      for (unsigned i = 0; i < each / bytes; ++i) {
+        std::size_t const n = matrix.number(form, p.line, p.bytes / bytes + i);
+        if (load)
+          matrix.elements[n] = read_bytes(now, space, at + i * bytes, bytes, lane);
+        else
+          write_bytes(now, space, at + i * bytes, bytes, lane, matrix.elements[n]);
+        matrix.known[n] = true;
+      }
+    }
+  if (std::find(matrix.known.begin(), matrix.known.end(), false) != matrix.known.end()) now.refuse_opcode();
+  if (load) put_fragment(now, form, now.in.operands[0], matrix);
+}
+
+namespace {
+
+/// Types of wmma.mma behind its shape and rounding: of D, A, B, C. Where A and B are f16, only D and C have one.
+std::vector<std::string_view> types_of(Decoded const& d) {
+  auto at = std::find_if(d.parts.begin(), d.parts.end(), [](std::string_view p) {
+    return p.size() > 5 && p[0] == 'm' && p[1] >= '0' && p[1] <= '9';
+  });
+  std::vector<std::string_view> types;
+  for (; at != d.parts.end() && ++at != d.parts.end();)
+    if (*at != "satfinite" && (at->size() != 2 || (*at)[0] != 'r')) types.push_back(*at);  // .rn
+  if (types.size() == 2) types.insert(types.begin() + 1, {"f16", "f16"});
+  return types;
+}
+
+}  // namespace
+
+/// D = A * B + C, by the elements of the fragments.
+void wmma_product(Now const& now) {
+  now.need_whole_warp();
+  auto const types = types_of(now.decoded);
+  WmmaForm form = ptx::wmma_form(now.decoded);
+  if (types.size() != 4 || now.in.operands.size() != 4) now.refuse_opcode();
+  Packed const of_d = packed_of(types[0]), of_a = packed_of(types[1]), of_b = packed_of(types[2]);
+  bool const small = types[1] == "s4" || types[1] == "u4" || types[1] == "b1";
+  if (small) return opaque_product(now);
+  Names& names = now.block.names;
+  auto const gather = [&](char which, Packed type, std::size_t operand) {
+    form.fragment = which, form.bits = 8 * type.bytes;
+    WmmaMatrix const matrix = matrix_of(now, form, now.in.operands[operand]);
+    std::vector<Name> out;
+    for (Word const& w : matrix.elements)
+      out.push_back(names.whole(w, 0, type.bytes, type.format, now.index, type.sign));
+    return out;
+  };
+  MatrixProduct product{form.m, form.n, form.k, now.index, gather('a', of_a, 1), gather('b', of_b, 2),
+                        {},     {}};
+  std::vector<Name> const c = gather('c', packed_of(types[3]), 3);
+  std::uint32_t const number = names.matrix_product(std::move(product));
+  form.fragment = 'd', form.bits = 8 * of_d.bytes;
+  WmmaMatrix out(form);
+  for (unsigned row = 0; row < form.m; ++row)
+    for (unsigned column = 0; column < form.n; ++column) {
+      std::size_t const at = std::size_t{row} * form.n + column;
+      out.elements[at] = names.word(names.accumulated(c[at], number, row, column, of_d.format, now.index));
+    }
+  put_fragment(now, form, now.in.operands[0], out);
+}
+
+/// A product whose values are not followed: of elements of 4 bits and 1, sparse, with scale factors.
+void opaque_product(Now const& now) {
+  now.need_whole_warp();
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    std::vector<Word> from;
+    for (std::size_t k = 1; k < now.in.operands.size(); ++k)
+      for (ptx::Operand const& r : registers_of(now.in.operands[k]))
+        if (r.kind == ptx::Operand::Kind::reg) from.push_back(now.operand(r, lane, 32));
+    for (ptx::Operand const& r : registers_of(now.in.operands[0]))
+      now.put(r, lane, now.unknown(32, {&from.front(), &from.back()}));
+  }
+}
+
+}  // namespace swizproof::flow_detail
