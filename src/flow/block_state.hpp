@@ -5,6 +5,7 @@
 #include "barriers.hpp"
 #include "decisions.hpp"
 #include "flags.hpp"
+#include "hints.hpp"
 #include "kernel.hpp"
 #include "mbarriers.hpp"
 #include "paths.hpp"
@@ -99,6 +100,7 @@ struct BlockState {
   std::set<std::string> left_out{}, assumed{};
   std::set<std::uint32_t> retrying{};        ///< waits that were looked at
   std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
+  ArrayUses uses{};
   std::uint32_t registers = 0;
   Name uninitialised = 0, unwritten = 0;  ///< bytes, and registers, that nothing has written
   Decisions* decisions = nullptr;         ///< values of conditions by data; none: such a condition is refused

@@ -388,6 +388,16 @@ std::string FlowKernel::element_at(std::uint64_t address) const {
   return a.element((address & ((std::uint64_t{1} << array_shift) - 1)) / (a.bits / 8));
 }
 
+std::vector<std::array<std::uint32_t, 3>> blocks_of(FlowLaunch const& launch) {
+  std::vector<std::array<std::uint32_t, 3>> blocks = launch.blocks;
+  auto const& grid = launch.grid;
+  if (blocks.empty())
+    for (std::uint32_t z = 0; z < grid[2]; ++z)
+      for (std::uint32_t y = 0; y < grid[1]; ++y)
+        for (std::uint32_t x = 0; x < grid[0]; ++x) blocks.push_back({x, y, z});
+  return blocks;
+}
+
 bool has_result(Decoded const& d, ptx::Instruction const& in) {
   if (in.operands.empty() || in.operands[0].kind == ptx::Operand::Kind::address) return false;
   switch (d.handler) {

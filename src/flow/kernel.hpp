@@ -103,6 +103,9 @@ struct FlowRefused {
   bool by_data = false;      ///< since data decide
 };
 
+/// The blocks that a launch executes.
+[[nodiscard]] std::vector<std::array<std::uint32_t, 3>> blocks_of(FlowLaunch const& launch);
+
 struct FlowKernel {
   FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given);
 

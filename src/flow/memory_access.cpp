@@ -258,6 +258,8 @@ void load(Now const& now) {
     std::uint64_t const at = d.space == Space::param ? param_address(now, now.in.operands[1], lane)
                                                      : now.address(now.in.operands[1], lane);
     Space const space = space_at(now, d.space, at);
+    if (space == Space::global)
+      now.block.uses[now.block.kernel.array_of(at)].insert({d.type.bits, d.type.kind});
     check_bounds(now, space, at, each * d.lanes, lane, "reads");
     for (unsigned k = 0; k < into.size(); ++k) {
       Word value = read(now, space, at + k * each, each, lane);
@@ -291,6 +293,8 @@ void store(Now const& now) {
     std::uint64_t const at = now.address(now.in.operands[0], lane);
     Space const space = space_at(now, d.space, at);
     if (space == Space::param) now.refuse("a parameter is written");
+    if (space == Space::global)
+      now.block.uses[now.block.kernel.array_of(at)].insert({d.type.bits, d.type.kind});
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
     for (unsigned k = 0; k < from.size(); ++k)
       write(now, space, at + k * each, each, lane, now.operand(from[k], lane, 8 * each));

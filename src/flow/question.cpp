@@ -30,17 +30,6 @@ using flow_detail::Target;
 
 constexpr std::size_t most_shown = 4;
 
-/// The blocks that a launch executes.
-std::vector<std::array<std::uint32_t, 3>> blocks_of(FlowLaunch const& launch) {
-  std::vector<std::array<std::uint32_t, 3>> blocks = launch.blocks;
-  auto const& grid = launch.grid;
-  if (blocks.empty())
-    for (std::uint32_t z = 0; z < grid[2]; ++z)
-      for (std::uint32_t y = 0; y < grid[1]; ++y)
-        for (std::uint32_t x = 0; x < grid[0]; ++x) blocks.push_back({x, y, z});
-  return blocks;
-}
-
 /// The element that a byte of global memory belongs to.
 struct Written {
   std::uint32_t array;
@@ -124,6 +113,8 @@ class Launched {
   void run() {
     run_blocks();
     if (by_data_ && report_.verdict == FlowVerdict::refuted) soften();
+    if (report_.verdict == FlowVerdict::proved) return;
+    report_.hints = flow_detail::hints_of(kernel_, uses_, moved_);
   }
   /// True if data decide what is executed, and the answer is not proved: data may refute it.
   [[nodiscard]] bool undecided_by_data() const { return by_data_ && report_.verdict == FlowVerdict::unknown; }
@@ -134,7 +125,7 @@ class Launched {
 
  private:
   void run_blocks() {
-    for (auto const& block : blocks_of(kernel_.launch))
+    for (auto const& block : flow_detail::blocks_of(kernel_.launch))
       if (!run_block(block)) return;
     if (!read_elsewhere()) finish();
     leave_out();
@@ -160,6 +151,7 @@ class Launched {
       flow_detail::BlockRun block(kernel_, number, names, without_, &ways);
       bool const goes_on = run_way(block, names, number, ways.ways() == 1);
       by_data_ = by_data_ || block.by_data();
+      for (auto const& [array, types] : block.uses()) uses_[array].insert(types.begin(), types.end());
       report_.ways = std::max<std::uint64_t>(report_.ways, ways.ways());
       if (!goes_on) return false;
     } while (ways.next());
@@ -288,6 +280,10 @@ class Launched {
     if (open && wrong.empty()) return false;
     if (open) report_.reason.clear(), report_.at.reset();
     if (wrong.empty() || report_.first) return true;
+    for (Ones const* const ones : {&wrong, &right_ones})
+      for (auto const& [w, target] : sampled(*ones))
+        flow_detail::note_moved(kernel_, target->expected(target->place(w.element), names),
+                                names.expand(name_of(kernel_, w, block, names)).terms, names, moved_);
     std::vector<std::uint32_t> lines =
         describe(wrong.front().first, *wrong.front().second, block, names, number);
     rank(lines, sampled(wrong), sampled(right_ones), block, names);
@@ -578,6 +574,8 @@ class Launched {
   FlowReport& report_;
   std::uint32_t without_;
   bool free_, hasty_;
+  flow_detail::ArrayUses uses_{};
+  flow_detail::MovedElements moved_{};
   bool by_data_ = false;         ///< data have chosen what was executed
   std::set<Written> written_{};  ///< elements that the first way of the block has written
   std::uint64_t spent_ = 0;
@@ -636,7 +634,7 @@ void find_repairs(ptx::Module const& module, FlowKernel const& kernel,
   FlowLaunch launch = kernel.launch;
   if (spent > launch.repair_steps / 2) return;
   launch.most_steps = std::min(launch.most_steps, std::max(2 * spent, launch.repair_steps / 8));
-  launch.blocks = blocks_of(launch);
+  launch.blocks = flow_detail::blocks_of(launch);
   std::stable_partition(launch.blocks.begin(), launch.blocks.end(), [&](auto const& block) {
     return block == (report.fault ? report.fault->block : report.first ? report.first->block : block);
   });

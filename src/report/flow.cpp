@@ -134,6 +134,7 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
            {"instructions", r.steps},
            {"ways", r.ways},
            {"data", r.data},
+           {"hints", r.hints},
            {"first_wrong", nullptr},
            {"fault", nullptr},
            {"reason", r.reason.empty() ? Json() : Json(r.reason)},
@@ -177,6 +178,7 @@ std::string describe(FlowReport const& r, int indent) {
   // An undecided launch may write more than was followed.
   bool const decided = r.verdict != FlowVerdict::unknown;
   if (r.first && decided) text += wrong_text(*r.first, indent);
+  for (std::string const& hint : r.hints) text += fmt::format("{:{}}hint: {}\n", "", indent, hint);
   if (r.missing != 0 && decided)
     text += fmt::format("{:{}}not written: {}\n", "", indent, names_text(r.missing, r.missing_names));
   if (r.unexpected != 0 && decided)

@@ -182,6 +182,8 @@ struct FlowReport {
   std::vector<FlowLine> spare{};        ///< each of them can be removed alone
   std::vector<FlowRepair> repairs{};    ///< each alone; of at most three instructions
   std::uint64_t ways = 1;  ///< ways that data choose, each followed to its end; of the block that has most
+  std::vector<std::string>
+      hints{};  ///< where an answer is not `proved`: types and pitches of arrays that do not fit the kernel
   std::vector<std::string> data{};  ///< refuted only with these numbers: each as --param takes it
   std::vector<std::string>
       values{};  ///< without expectations: what reaches the first element of each array that is written

@@ -403,6 +403,7 @@ class Flow(Answer):
     instructions: int
     ways: int
     data: List[str]
+    hints: List[str]
     kind: Optional[str] = None
     domain: Optional[str] = None
     first_wrong: Optional[FlowWrong] = None
