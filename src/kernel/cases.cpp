@@ -287,6 +287,11 @@ class CaseSearch {
     if (request.kind == Request::Kind::residue && request.bits > 8 &&
         iterations.of(number_, request.atom) != nullptr)
       take(request.atom);
+    // Or no more than the values of some bits of a term with the counter, such as its quotient.
+    if (request.kind == Request::Kind::residue)
+      if (Id const counter = iterations.counter_around(number_, request.atom, search_.access.loop);
+          iterations.count(number_, counter) <= std::uint64_t{1} << std::min(request.bits, 8U))
+        take(counter);
     // And behind a loop only its last ones count, and settle all conditions on its counter.
     if (request.kind == Request::Kind::truth)
       take(iterations.counter_before(number_, request.atom, search_.access.loop));
@@ -313,6 +318,8 @@ class CaseSearch {
       for (std::uint64_t const v : *domain) values.push_back({request.atom, false, 64, v});
       return values;
     }
+    Id const around = kernel_.iterations.counter_around(number_, request.atom, search_.access.loop);
+    if (around != 0) request.atom = around;
     LanesByIteration const* const all = kernel_.iterations.of(number_, request.atom);
     if (all == nullptr) {
       request.reason += ": " + text_of_term(kernel_.program, kernel_.execution, request.atom);

@@ -149,6 +149,15 @@ Id Iterations::counter_before(unsigned warp, Id term, std::int32_t place) {
   return memo->second;
 }
 
+Id Iterations::counter_around(unsigned warp, Id term, std::int32_t place) {
+  auto const [memo, fresh] = around_.try_emplace({warp, term, place});
+  if (fresh)
+    memo->second = first_of_variables(kernel_.execution, term, 300, [&](Id at, std::vector<Id>&) -> Id {
+      return counts_around(at, place) && of(warp, at) != nullptr ? at : 0;
+    });
+  return memo->second;
+}
+
 Id Iterations::counter_that_settles(unsigned warp, Warp& values, Id term) {
   Execution const& execution = kernel_.execution;
   return first_of_variables(execution, term, 300, [&](Id at, std::vector<Id>& work) -> Id {

@@ -50,6 +50,8 @@ class Iterations {
   [[nodiscard]] bool counts_around(Id counter, std::int32_t place) const;
   /// A counter in a term, of a loop that a place lies behind, if its iterations are known; else 0.
   [[nodiscard]] Id counter_before(unsigned warp, Id term, std::int32_t place);
+  /// A counter in a term, of a loop around a place, if its iterations are known; else 0.
+  [[nodiscard]] Id counter_around(unsigned warp, Id term, std::int32_t place);
   /// The counter of a loop whose iteration settles a register at the loop's header that a term comes from, or a value behind the loop or
   /// a part of one does; else 0. `values`: the same warp, under any assumptions.
   [[nodiscard]] Id counter_that_settles(unsigned warp, execution::Warp& values, Id term);
@@ -60,8 +62,9 @@ class Iterations {
 
   ExecutedKernel& kernel_;
   std::map<std::pair<unsigned, std::size_t>, LanesByIteration>
-      known_{};                                                    ///< by warp and loop; empty: not known
-  std::map<std::tuple<unsigned, Id, std::int32_t>, Id> before_{};  ///< by warp, term and place
+      known_{};  ///< by warp and loop; empty: not known
+  using ByTerm = std::map<std::tuple<unsigned, Id, std::int32_t>, Id>;  ///< by warp, term and place
+  ByTerm before_{}, around_{};
 };
 
 }  // namespace swizproof::kernel_detail

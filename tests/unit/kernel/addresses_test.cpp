@@ -139,6 +139,22 @@ TEST(KernelAddresses, OfAConstantTableWithAnotherIndex) {
   EXPECT_TRUE(uniform.rests_on.empty());
 }
 
+/// `s[(i / 64) * 64 + (i % 64 ^ i / 64 % 8 * 4)]` with `int i = tid.x; i < 2048; i += 256`, whose sign the compiler does not know: one
+/// iteration after the other, it is positive.
+TEST(KernelAddresses, OfSignedQuotientsOfACounterWithFewValues) {
+  KernelAccess const a = one(
+      "mov.u32 %r20, %r1;\nL: shr.s32 %r10, %r20, 31; shr.u32 %r10, %r10, 26; add.s32 %r10, %r20, %r10;\n"
+      "and.b32 %r11, %r10, -64; shr.s32 %r12, %r10, 6; sub.s32 %r13, %r20, %r11;\n"
+      "shr.s32 %r14, %r12, 31; shr.u32 %r14, %r14, 29; add.s32 %r14, %r12, %r14; and.b32 %r14, %r14, -8;\n"
+      "sub.s32 %r14, %r12, %r14; shl.b32 %r14, %r14, 2; xor.b32 %r13, %r13, %r14; add.s32 %r13, %r13, %r11;\n"
+      "shl.b32 %r13, %r13, 2; add.s32 %r13, %r13, %r2; st.shared.u32 [%r13], %r1;\n"
+      "add.s32 %r20, %r20, 256; setp.lt.s32 %p1, %r20, 2048; @%p1 bra L;",
+      {.block = {{256, 1, 1}}});
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  EXPECT_EQ(a.in_bounds, true);
+}
+
 TEST(KernelAddresses, OfTwoSpacesAreNotShared) {
   auto const chosen = [](std::string const& how) {
     auto const all = decided(
