@@ -146,22 +146,6 @@ std::vector<FlowArray> take_params(ptx::Module const& module, ptx::Function cons
 
 }  // namespace
 
-std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
-                                         std::uint32_t least) {
-  std::array<std::uint32_t, 3> out{least, least, least};
-  char const* at = text.data();
-  char const* const end = text.data() + text.size();
-  for (unsigned i = 0;; ++i) {
-    auto const [stop, error] = std::from_chars(at, end, out[std::min(i, 2U)]);
-    bool const more = error == std::errc{} && stop != end && *stop == ',';
-    if (i > 2 || error != std::errc{} || out[i] < least || (stop != end && !more))
-      throw InputError{option + " takes one to three numbers", text,
-                       static_cast<std::size_t>(at - text.data()), 1, "for instance " + option + " 8,8"};
-    if (!more) return out;
-    at = stop + 1;
-  }
-}
-
 FlowProxy parse_proxy(std::string const& text) {
   if (text == "strict") return FlowProxy::strict;
   if (text == "write") return FlowProxy::write;

@@ -29,10 +29,6 @@ struct FlowPlan {
   std::vector<FlowExpectation> expectations{};
 };
 
-/// One to three numbers of at least `least`: `8,8`. The others are `least`. Throws InputError that begins with `option`.
-[[nodiscard]] std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
-                                                       std::uint32_t least);
-
 /// `strict`, `write` or `off`. Throws InputError.
 [[nodiscard]] FlowProxy parse_proxy(std::string const& text);
 

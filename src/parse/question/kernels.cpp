@@ -1,11 +1,10 @@
 #include "parse/question/kernels.hpp"
 
-#include "parse/question/flow_question.hpp"
-
 #include <swizproof/core/error.hpp>
 #include <swizproof/sass/module.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
@@ -59,6 +58,22 @@ void must_be_code(std::string_view text, std::string const& file) {
                             : binary ? "this is a binary, not the text of PTX or SASS"
                                      : "this is neither PTX, which begins with .version, nor a dump of SASS",
                             file, "nvcc -ptx -lineinfo writes PTX, nvdisasm -g FILE.cubin SASS");
+}
+
+std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
+                                         std::uint32_t least) {
+  std::array<std::uint32_t, 3> out{least, least, least};
+  char const* at = text.data();
+  char const* const end = text.data() + text.size();
+  for (unsigned i = 0;; ++i) {
+    auto const [stop, error] = std::from_chars(at, end, out[std::min(i, 2U)]);
+    bool const more = error == std::errc{} && stop != end && *stop == ',';
+    if (i > 2 || error != std::errc{} || out[i] < least || (stop != end && !more))
+      throw InputError{option + " takes one to three numbers", text,
+                       static_cast<std::size_t>(at - text.data()), 1, "for instance " + option + " 8,8"};
+    if (!more) return out;
+    at = stop + 1;
+  }
 }
 
 std::array<std::uint32_t, 3> parse_grid(std::string const& text) {

@@ -32,6 +32,10 @@ namespace swizproof {
 /// `file` is its name in the message.
 void must_be_code(std::string_view text, std::string const& file);
 
+/// One to three numbers of at least `least`: `8,8`. The others are `least`. Throws InputError that begins with `option`.
+[[nodiscard]] std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
+                                                       std::uint32_t least);
+
 /// Blocks of a grid: `128`, `8,8` or `8,8,2`. Throws InputError. Checked by golden.kernel_grid.
 [[nodiscard]] std::array<std::uint32_t, 3> parse_grid(std::string const& text);
 
