@@ -6,8 +6,10 @@
 
 #include <emscripten/bind.h>
 
+#include <fstream>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace swizproof::page {
@@ -30,8 +32,22 @@ int run(Words const& words) {
   return command::run(static_cast<int>(argv.size()), argv.data());
 }
 
-/// Files that a page writes could not be read: `--svg FILE` is refused as in a folder that is read-only.
-[[maybe_unused]] int const read_only = chmod("/", S_IRUSR | S_IXUSR);
+/// The working folder, which has the files that the page was given. Files that a command writes could not be read: `--svg FILE` is refused as
+/// in a folder that is read-only.
+constexpr char const* given = "/given";
+constexpr mode_t read_only = S_IRUSR | S_IXUSR;
+[[maybe_unused]] bool const in_given =
+    mkdir(given, read_only) == 0 && chdir(given) == 0 && chmod("/", read_only) == 0;
+
+/// Takes a file that a command line can name. False if its name cannot be one.
+bool take_file(std::string const& name, std::string const& bytes) {
+  chmod(given, S_IRWXU);
+  std::ofstream file(name, std::ios::binary);
+  bool const written =
+      static_cast<bool>(file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush());
+  chmod(given, read_only);
+  return written;
+}
 
 std::string version() { return SWIZPROOF_VERSION; }
 
@@ -54,6 +70,7 @@ EMSCRIPTEN_BINDINGS(swizproof) {
       .field("complaint", &Reply::complaint);
   emscripten::function("answer", swizproof::page::answer);
   emscripten::function("run", swizproof::page::run);
+  emscripten::function("take_file", swizproof::page::take_file);
   emscripten::function("version", swizproof::page::version);
   emscripten::function("architectures", swizproof::page::architecture_names);
 }

@@ -40,6 +40,7 @@ function wordsOf(line) {
 // ---- the question ----
 
 const commands = [
+  {name: 'kernel', words: ['kernel'], file: true, asks: 'What does each shared-memory instruction of a compiled kernel cost at most?'},
   {name: 'check', words: ['check'], accesses: true, asks: 'Is each access free of bank conflicts, from every start?'},
   {name: 'find', words: ['find'], accesses: true, asks: 'Which swizzle is best for all accesses together, and is none better?'},
   {name: 'find --padding', words: ['find', '--padding'], accesses: true, asks: 'Which row pitch is best instead of a swizzle?'},
@@ -83,11 +84,14 @@ function accessesOf(text) {
   return all;
 }
 
+const layoutCommand = commands.find(command => command.accesses);  // whose fields a command line of one's own shows
 const chosen = () => commands.find(command => command.name === document.querySelector('[name=command]:checked')?.value);
 
 /// The command line that the fields say.
 function lineOfFields() {
-  const command = chosen() ?? commands[0];
+  const command = chosen() ?? layoutCommand;
+  if (command.file) return [...command.words, ...($('file').value ? [$('file').value] : []), ...($('block').value.trim() ? ['--block', $('block').value.trim()] : []),
+    ...wordsOf($('options').value)].map(quoted).join(' ');
   const words = [command.words[0], $('layout').value.trim()];
   if (command.other) words.push($('other').value.trim());
   words.push(...command.words.slice(1));
@@ -102,11 +106,10 @@ function lineOfFields() {
 function fieldsOf(words) {
   const [name, layout, ...more] = words;
   const rest = more.flatMap(word => /^--(access|element|arch)=/.test(word) ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : [word]);
-  if (layout === undefined || (layout.startsWith('-') && layout !== '-')) return null;
   const flags = rest.filter(word => word === '--padding' || word === '--xor');
   const command = commands.find(c => c.words[0] === name && c.words.slice(1).join() === (name === 'find' ? flags.join() : ''));
-  if (!command) return null;
-  const fields = {command: command.name, layout, other: '', accesses: [], element: '', arch: 'sm_90', options: []};
+  if (!command || (layout === undefined ? !command.file : layout.startsWith('-') && layout !== '-')) return null;
+  const fields = {command: command.name, file: command.file ? layout ?? '' : null, layout: command.file ? '' : layout, block: '', other: '', accesses: [], element: '', arch: 'sm_90', options: []};
   let i = 0;
   if (command.other) {
     if (rest[0] === undefined || rest[0].startsWith('-')) return null;
@@ -116,7 +119,8 @@ function fieldsOf(words) {
     const word = rest[i];
     if (word === '--access' && command.accesses) while (i + 1 < rest.length && !rest[i + 1].startsWith('--')) fields.accesses.push(rest[++i]);
     else if (word === '--element' && i + 1 < rest.length) fields.element = rest[++i];
-    else if (word === '--arch' && i + 1 < rest.length) fields.arch = rest[++i];
+    else if (word === '--arch' && !command.file && i + 1 < rest.length) fields.arch = rest[++i];
+    else if (word === '--block' && command.file && !fields.block && i + 1 < rest.length) fields.block = rest[++i];
     else if (!flags.includes(word)) fields.options.push(word);
   }
   return fields;
@@ -138,7 +142,8 @@ function showFields(fields) {
   if (fields) {
     document.querySelectorAll('[name=command]').forEach(input => { input.checked = input.value === fields.command; });
     offer('arch', fields.arch);
-    for (const name of ['layout', 'element', 'arch']) $(name).value = fields[name];
+    if (fields.file) offer('file', fields.file);
+    for (const name of fields.file !== null ? ['file', 'block'] : ['layout', 'element', 'arch']) $(name).value = fields[name];
     if (fields.other) $('other').value = fields.other;
     if (fields.accesses.length) $('accesses').value = fields.accesses.join('\n');
     $('options').value = fields.options.map(quoted).join(' ');
@@ -151,7 +156,9 @@ function showFields(fields) {
 function showCommand() {
   const command = chosen();
   $('asks').textContent = command?.asks ?? 'A command line of your own.';
-  $('accesses-field').hidden = $('pattern-field').hidden = !(command ?? commands[0]).accesses;
+  for (const name of ['layout', 'element', 'arch']) $(name).parentElement.hidden = Boolean(command?.file);
+  $('file-field').hidden = $('block-field').hidden = !command?.file;
+  $('accesses-field').hidden = $('pattern-field').hidden = !(command ?? layoutCommand).accesses;
   $('other-field').hidden = !command?.other;
   grow();
 }
@@ -172,7 +179,7 @@ $('module').remove(), $('worker').remove();
 /// The program in a worker of its own. Ending the worker gives up a question. Another worker starts at once for the next
 /// question; if the program itself fails to start, only with the next question.
 class Program {
-  constructor() { this.waiting = new Map(), this.next = 0, this.start(); }
+  constructor() { this.waiting = new Map(), this.files = new Map(), this.next = 0, this.start(); }
   start() {
     this.started = false;
     const address = URL.createObjectURL(new Blob([source], {type: 'text/javascript'}));
@@ -184,6 +191,7 @@ class Program {
       else if (data.failure) this.fail(data.failure);
       else this.take(data.id)?.resolve(data.reply);
     };
+    this.files.forEach((bytes, name) => this.send(name, bytes));
     this.worker.onerror = event => { event.preventDefault(); this.fail(event.message || 'the worker does not start'); };
   }
   take(id) {
@@ -191,6 +199,12 @@ class Program {
     this.waiting.delete(id);
     return call;
   }
+  /// Gives this worker, and each later one, a file.
+  give(name, bytes) {
+    this.files.set(name, bytes);
+    if (this.worker) this.send(name, bytes);
+  }
+  send(name, bytes) { this.worker.postMessage({id: 0, kind: 'take', words: [name, bytes]}); }
   get busy() { return this.waiting.size > 0; }
   ask(kind, words) {
     if (!this.worker) this.start();
@@ -395,7 +409,32 @@ async function ask(line) {
   if (asked === line) busy(false);
 }
 
+/// A kernel: its text at once. The document and the page are computed when they are wanted, since each takes that time again.
+async function answerKernel(line, words) {
+  const how = 'Drop a .ptx or .sass file on this page, or open one. It is not sent anywhere.';
+  $('printed').hidden = $('picture').hidden = true;
+  if (words.length === 1) {
+    showVerdict('none', how);
+    $('verdict').textContent = 'no file yet';
+    $('json').hidden = true;
+    return $('details').replaceChildren();
+  }
+  const {exit_code, text} = await program.ask('print', [...words, '--color=always']);
+  if (asked !== line) return;
+  const outcome = ['proved', 'refuted', 'error', 'unknown'][exit_code] ?? 'error';
+  showVerdict(outcome, text.match(/^\d+ in all: [^;]*/m)?.[0] ?? '');
+  const missing = outcome === 'error' && !words.slice(1).some(word => program.files.has(word));
+  $('details').replaceChildren(
+    ...(missing ? [el('p', {className: 'use'}, how)] : []),
+    ...(text.includes('no solver in this build') ? [elsewhere(line)] : []), showPrinted(text));
+  $('json').hidden = outcome === 'error';
+  lazily($('json'), async pre => {
+    try { pre.append((await program.ask('answer', words)).document); } catch { /* another question */ }
+  });
+}
+
 async function answer(line, words) {
+  if (words[0] === 'kernel' && !words.includes('--json')) return answerKernel(line, words);
   const reply = await program.ask('answer', words);
   let document_ = null;
   try { document_ = parsed(reply.document); } catch { /* --help, --version, a picture */ }
@@ -461,6 +500,19 @@ function choose(name) {
   fromFields(0);
 }
 
+/// Files that were dropped or opened; the last one is decided.
+async function take(list) {
+  const dropped = [...list];
+  for (const file of dropped) {
+    program.give(file.name, new Uint8Array(await file.arrayBuffer()));
+    offer('file', file.name);
+    $('file').value = file.name;
+  }
+  $('opened').value = '';
+  asked = null;  // a file of the same name has other bytes
+  if (dropped.length) choose('kernel');
+}
+
 function fromHash() {
   let line = '';
   try { line = decodeURIComponent(location.hash.slice(1)); } catch { line = location.hash.slice(1); }
@@ -479,7 +531,15 @@ for (const [name, line] of examples) {
 
 $('question').onsubmit = event => event.preventDefault();
 $('commands').onchange = () => fromFields(0);
-for (const name of ['layout', 'other', 'accesses', 'element', 'options']) $(name).oninput = () => fromFields();
+for (const name of ['layout', 'other', 'accesses', 'element', 'options', 'block']) $(name).oninput = () => fromFields();
+$('file').onchange = () => fromFields(0);
+$('open').onclick = () => $('opened').click();
+$('opened').onchange = () => take($('opened').files);
+addEventListener('dragover', event => event.preventDefault());
+addEventListener('drop', event => {
+  event.preventDefault();
+  take(event.dataTransfer.files);
+});
 $('arch').onchange = () => fromFields(0);
 $('pattern').onchange = () => {
   $('accesses').value = [...accessesOf($('accesses').value), $('pattern').value].join('\n');

@@ -17,6 +17,8 @@ const kinds = {
     const exit_code = module.run(words);
     return {exit_code, text: printed.join('\n')};
   },
+  // A file of the page: its name and its bytes.
+  take: (module, [name, bytes]) => module.take_file(name, bytes),
 };
 
 onmessage = async ({data: {id, kind, words}}) => {
