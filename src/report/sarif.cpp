@@ -40,17 +40,23 @@ Json to_json(SarifFix const& fix) {
   return {{"description", {{"text", fix.description}}}, {"artifactChanges", std::move(changes)}};
 }
 
+Json physical(std::string const& file, unsigned line) {
+  return {{"artifactLocation", {{"uri", uri_of(file)}}}, {"region", {{"startLine", line}}}};
+}
+
 Json to_json(std::span<SarifRule const> rules, SarifFinding const& finding) {
   Json place = Json::object();
-  if (!finding.file.empty())
-    place["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(finding.file)}}},
-                                 {"region", {{"startLine", finding.line}}}};
+  if (!finding.file.empty()) place["physicalLocation"] = physical(finding.file, finding.line);
   place["logicalLocations"] = {{{"fullyQualifiedName", finding.function}, {"kind", finding.kind}}};
   Json out{{"ruleId", rules[finding.rule].id},
            {"ruleIndex", finding.rule},
-           {"level", rules[finding.rule].level},
+           {"level", finding.level_in(rules)},
            {"message", {{"text", finding.message}}},
            {"locations", Json::array({place})}};
+  for (SarifRelated const& other : finding.related)
+    out["relatedLocations"].push_back({{"id", out["relatedLocations"].size()},
+                                       {"physicalLocation", physical(other.file, other.line)},
+                                       {"message", {{"text", other.message}}}});
   for (SarifFix const& fix : finding.fixes) out["fixes"].push_back(to_json(fix));
   return out;
 }
@@ -75,6 +81,7 @@ std::string uri_of(std::string_view path) {
 std::vector<SarifFinding> in_checkout(std::vector<SarifFinding> findings) {
   for (SarifFinding& finding : findings) {
     if (!finding.file.empty()) finding.file = path_in_checkout(finding.file);
+    for (SarifRelated& other : finding.related) other.file = path_in_checkout(other.file);
     for (SarifFix& fix : finding.fixes)
       for (SarifReplacement& r : fix.replacements) r.file = path_in_checkout(r.file);
   }
@@ -93,8 +100,10 @@ std::string gcc_lines(std::span<SarifRule const> rules, std::span<SarifFinding c
     std::istringstream lines{std::string(message)};
     std::string line;
     std::getline(lines, line);
-    out += at + std::string(rule.level) + ": " + line + " [" + std::string(rule.id) + "]\n";
+    out += at + std::string(finding.level_in(rules)) + ": " + line + " [" + std::string(rule.id) + "]\n";
     while (std::getline(lines, line)) out += "    " + line + "\n";
+    for (SarifRelated const& other : finding.related)
+      out += other.file + ":" + std::to_string(other.line) + ": note: " + other.message + "\n";
     for (SarifFix const& fix : finding.fixes)
       for (SarifReplacement const& r : fix.replacements)
         out += r.file + ":" + std::to_string(r.line) + ":" + std::to_string(r.column) +

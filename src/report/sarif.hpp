@@ -31,6 +31,13 @@ struct SarifFix {
   std::vector<SarifReplacement> replacements{};
 };
 
+/// A place that a finding is about, too.
+struct SarifRelated {
+  std::string message{};
+  std::string file{};
+  unsigned line = 0;  ///< from 1
+};
+
 /// One finding.
 struct SarifFinding {
   std::string message{};
@@ -40,6 +47,12 @@ struct SarifFinding {
   std::size_t rule = 0;                ///< index of its rule in the run
   std::string_view kind = "function";  ///< kind of `function`
   std::vector<SarifFix> fixes{};
+  std::string_view level{};             ///< instead of its rule's
+  std::vector<SarifRelated> related{};  ///< other places
+
+  [[nodiscard]] std::string_view level_in(std::span<SarifRule const> rules) const {
+    return level.empty() ? rules[rule].level : level;
+  }
 };
 
 /// A run of this version of swizproof that found these; `certainty` is what the bank model rests on, a property of the run.

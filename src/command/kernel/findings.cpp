@@ -1,4 +1,5 @@
 #include "command/kernel/results.hpp"
+#include "command/kernel/since.hpp"
 
 #include "report/races.hpp"
 
@@ -6,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
@@ -55,20 +57,54 @@ void add_races(Result const& r, Sources& sources, std::vector<SarifFinding>& fin
   findings.push_back({std::move(text), r.file, lines.empty() ? 1 : lines.front(), r.name, open_races_rule});
 }
 
+SarifFinding finding_of(KernelAccess const& a, std::string text, std::string const& code_file,
+                        std::string const& kernel, Rule rule, Sources& sources) {
+  SourceLine const at = line_in_checkout(a);
+  bool const mapped = !at.file.empty();
+  return {std::move(text), mapped ? found_at(sources, at.file) : code_file, mapped ? at.line : a.ptx_line,
+          kernel, rule};
+}
+
+bool is_of(ComparedLine const& line, std::vector<ComparedLine> const& lines) {
+  return std::any_of(lines.begin(), lines.end(), [&](ComparedLine const& l) { return &l == &line; });
+}
+
+/// Gives findings of accesses the level of their lines, and adds those of lines that no finding is about: with --at-most a line may become worse
+/// and stay within the bound.
+void take_comparison(Comparison const& since, std::vector<KernelAccess const*> const& accesses,
+                     Sources& sources, std::vector<SarifFinding>& findings) {
+  std::vector<ComparedLine const*> told;
+  for (SarifFinding& f : findings) f.level = "note";
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    ComparedLine const* const line = accesses[i] == nullptr ? nullptr : since.failing(*accesses[i]);
+    if (line == nullptr) continue;
+    told.push_back(line);
+    findings[i].level = is_of(*line, since.worse) ? "error" : "warning";
+    findings[i].message += "\ncompared with the earlier build: " + line->why;
+  }
+  for (auto const* const lines : {&since.worse, &since.undecided})
+    for (ComparedLine const& l : *lines) {
+      if (std::find(told.begin(), told.end(), &l) != told.end()) continue;
+      findings.push_back(finding_of(*l.of.front(), fmt::format("{}: {}: {}", l.source, l.op, l.why), l.file,
+                                    l.kernel, conflict_rule, sources));
+      findings.back().level = lines == &since.worse ? "error" : "warning";
+    }
+}
+
 }  // namespace
 
 std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Architecture const& arch,
-                                      Sources& sources) {
+                                      Sources& sources, Comparison const* since) {
+  std::vector<KernelAccess const*> accesses;  // of the first findings; null: of something else
   std::vector<SarifFinding> findings;
   for (Result const& r : results) {
     for (FailingAccess const& f : failing_of(r.report, true)) {
       KernelAccess const& a = *f.access;
       std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
       text.pop_back();
-      SourceLine const at = line_in_checkout(a);
-      bool const mapped = !at.file.empty();
-      findings.push_back({std::move(text), mapped ? found_at(sources, at.file) : r.file,
-                          mapped ? at.line : a.ptx_line, r.name, rule_of(a)});
+      accesses.resize(findings.size());
+      accesses.push_back(&a);
+      findings.push_back(finding_of(a, std::move(text), r.file, r.name, rule_of(a), sources));
     }
     for (FailingOperand const& f : failing_operands(r.report)) {
       KernelOperand const& o = *f.operand;
@@ -89,6 +125,8 @@ std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Archit
       }
     add_races(r, sources, findings);
   }
+  accesses.resize(findings.size());
+  if (since != nullptr) take_comparison(*since, accesses, sources, findings);
   return findings;
 }
 

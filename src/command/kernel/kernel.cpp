@@ -306,7 +306,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
     common.exit_code = !since->worse.empty() ? refuted : all_read ? holds : undecided;
   }
   Architecture const& arch = parse_architecture(common.arch);
-  std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
+  std::vector<SarifFinding> const findings = findings_of(results, arch, sources, since ? &*since : nullptr);
   write_reports(common, arguments, results, findings, sources);
   if (!arguments.emit.empty()) {
     std::vector<std::string> notes = decided.notes;
@@ -353,8 +353,10 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
          "--since", arguments.since,
          "compare with an earlier build (any form of FILE): lists the lines that cost more or less.\n"
          "Exit code 1 if a line "
-         "is worse or a new one has a conflict, 3 if one may be and is not decided, else 0, also with\n"
-         "older conflicts. Lines are matched by kernel, block, line and instruction")
+         "is worse or a new one has a conflict, also in a new or renamed kernel, 3 if one may be and is not\n"
+         "decided, else 0, also with older conflicts (notes in --sarif). Lines are matched by kernel, block, "
+         "line\n"
+         "and instruction, and compared by the wavefronts that a block loses")
       ->type_name("FILE")
       ->excludes(races);
   auto* const global = sub.add_flag("--global", options.global,

@@ -90,8 +90,12 @@ inline constexpr SarifRule kernel_rules[] = {
      "error"},
     {"global-memory-not-decided", "Sectors of an access to global memory were not decided.",
      "Give --param, --block or --pointers if the reason names them.", "warning"}};
-/// Findings for all that is not proved.
+struct Comparison;  // since.hpp
+
+/// Findings for all that is not proved. With a comparison: errors for lines that became worse, warnings for those that may have, the rest as
+/// notes. Checked by tests/golden/kernel_since.txt.
 [[nodiscard]] std::vector<SarifFinding> findings_of(std::vector<Result> const& results,
-                                                    Architecture const& arch, Sources& sources);
+                                                    Architecture const& arch, Sources& sources,
+                                                    Comparison const* since);
 
 }  // namespace swizproof::command::kernel_detail

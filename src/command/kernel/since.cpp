@@ -5,27 +5,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
 
 namespace {
 
+/// Wavefronts above the ideal, summed over instructions.
+struct Excess {
+  std::optional<std::uint64_t> most = 0;  ///< nothing: not known
+  std::uint64_t decided = 0;              ///< those of accesses that are decided
+
+  void add(std::optional<std::uint64_t> wavefronts, bool is_decided) {
+    if (!wavefronts || !most)
+      most.reset();
+    else
+      *most += *wavefronts;
+    if (wavefronts && is_decided) decided += *wavefronts;
+  }
+};
+
 /// The accesses of one line with one name.
 struct LineOfBuild {
   std::string source{}, op{};
   bool global = false;  ///< the excess is one of sectors
-  std::size_t accesses = 0;
-  std::optional<unsigned> excess = 0;
+  std::vector<KernelAccess const*> of{};
+  Excess once{};   ///< each instruction once
+  Excess block{};  ///< by all executions of a block
   bool fault = false;
   bool open = false;   ///< the excess is a bound that no execution is known to take
-  unsigned known = 0;  ///< the most excess of accesses that are decided
+  bool bound = false;  ///< the same, or data decide it
+  bool matched = false;
 };
 
-/// Wavefronts above the ideal, or sectors above --excess-sectors: what consecutive addresses take may start anywhere in a sector.
-unsigned excess_of(KernelAccess const& a, bool global) {
-  return excess_over(global ? a.allowed : a.ideal, *a.wavefronts);
+/// Adds an access: its wavefronts above the ideal, or sectors above --excess-sectors, since what consecutive addresses take may start anywhere
+/// in a sector.
+void add(KernelAccess const& a, LineOfBuild& line) {
+  line.of.push_back(&a);
+  bool const decided = a.verdict != KernelVerdict::unknown;
+  line.fault = line.fault || is_fault(a);
+  line.open = line.open || !decided;
+  line.bound = line.bound || !decided || a.verdict == KernelVerdict::data;
+  if (!a.executed) return;
+  std::optional<std::uint64_t> excess, lost;
+  if (a.wavefronts) excess = excess_over(line.global ? a.allowed : a.ideal, *a.wavefronts);
+  if (excess == 0U)
+    lost = 0;
+  else if (excess && a.executions)
+    lost = *excess * *a.executions;
+  line.once.add(excess, decided), line.block.add(lost, decided);
 }
 
 void add_lines(std::vector<KernelAccess> const& accesses, bool global, std::vector<LineOfBuild>& out) {
@@ -37,16 +65,7 @@ void add_lines(std::vector<KernelAccess> const& accesses, bool global, std::vect
       return l.source == source && l.op == a.op && l.global == global;
     });
     if (at == out.end() || a.file.empty()) at = out.insert(out.end(), {std::move(source), a.op, global});
-    ++at->accesses;
-    at->fault = at->fault || is_fault(a);
-    at->open = at->open || a.verdict == KernelVerdict::unknown;
-    if (!a.executed) continue;
-    if (!a.wavefronts)
-      at->excess.reset();
-    else if (at->excess)
-      at->excess = std::max(*at->excess, excess_of(a, global));
-    if (a.wavefronts && a.verdict != KernelVerdict::unknown)
-      at->known = std::max(at->known, excess_of(a, global));
+    add(a, *at);
   }
 }
 
@@ -57,65 +76,105 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
   return out;
 }
 
-std::string excess_in_words(LineOfBuild const& l) {
-  return l.excess ? fmt::format("{}{}", l.open ? "at most " : "", *l.excess) : "an unknown number";
-}
-
 char const* unit_of(LineOfBuild const& l) {
   return l.global ? "sectors above the allowed number" : "wavefronts above the ideal";
+}
+
+std::string in_words(Excess const& e, bool bound) {
+  return e.most ? fmt::format("{}{}", bound ? "at most " : "", *e.most) : "an unknown number";
+}
+
+/// `9 wavefronts above the ideal, 3 before`, of an execution of each instruction; `48 wavefronts of a block lost, 12 before` where these do
+/// not grow or fall as those of a block do.
+std::string change_in_words(LineOfBuild const& f, LineOfBuild const& o, bool per_block) {
+  auto const less = [](Excess const& a, Excess const& b) { return a.most && b.most && *a.most < *b.most; };
+  bool const alike = !per_block || (less(f.once, o.once) == less(f.block, o.block) &&
+                                    less(o.once, f.once) == less(o.block, f.block));
+  std::string text = fmt::format("{} {}, {} before", in_words(alike ? f.once : f.block, f.bound),
+                                 alike      ? unit_of(f)
+                                 : f.global ? "sectors of a block above the allowed number"
+                                            : "wavefronts of a block lost",
+                                 in_words(alike ? o.once : o.block, o.bound));
+  if (f.of.size() != 1 || o.of.size() != 1)
+    text += fmt::format(" ({} instruction{}{})", f.of.size(), f.of.size() == 1 ? "" : "s",
+                        f.of.size() == o.of.size() ? "" : fmt::format(", {} before", o.of.size()));
+  return text;
 }
 
 class Comparing {
  public:
   Comparison run(std::vector<Result> const& now, std::vector<Result> const& before) {
-    std::map<std::pair<std::string, std::string>, Result const*> old;
-    for (Result const& r : before) old[{r.name, r.report.block}] = &r;
-    for (Result const& r : now) {
-      auto const found = old.find({r.name, r.report.block});
-      if (found == old.end()) {
-        out_.only_new.push_back(r.name);
-        continue;
+    std::vector<Result const*> old, fresh;
+    for (Result const& r : before) old.push_back(&r);
+    for (Result const& r : now) fresh.push_back(&r);
+    // Two files may have kernels of one name.
+    for (bool const of_one_file : {true, false})
+      for (Result const*& r : fresh) {
+        if (r == nullptr) continue;
+        auto const at = std::find_if(old.begin(), old.end(), [&](Result const* o) {
+          return o->name == r->name && o->report.block == r->report.block &&
+                 (!of_one_file || (name_of(*o) == name_of(*r) && o->part == r->part));
+        });
+        if (at == old.end()) continue;
+        kernel(*r, **at);
+        old.erase(at), r = nullptr;
       }
-      kernel(r, *found->second);
-      old.erase(found);
-    }
-    for (auto const& [key, r] : old) out_.only_old.push_back(r->name);
+    for (Result const* r : fresh)
+      if (r != nullptr) only_new(*r);
+    for (Result const* r : old) out_.only_old.push_back(r->name);
     return std::move(out_);
   }
 
  private:
+  static std::string name_of(Result const& r) { return r.file.substr(r.file.rfind('/') + 1); }
+
   void kernel(Result const& now, Result const& before) {
-    name_ = now.name, block_ = now.report.block;
+    file_ = now.file, name_ = now.name, block_ = now.report.block;
     std::vector<LineOfBuild> fresh = lines_of(now.report), old = lines_of(before.report);
     for (bool const by_number : {true, false})
       for (LineOfBuild& f : fresh) {
         auto const at = std::find_if(old.begin(), old.end(), [&](LineOfBuild const& o) {
-          return o.accesses != 0 && o.op == f.op && o.global == f.global &&
-                 (!by_number || o.source == f.source);
+          return !o.matched && o.op == f.op && o.global == f.global && (!by_number || o.source == f.source);
         });
-        if (f.accesses == 0 || at == old.end()) continue;
+        if (f.matched || at == old.end()) continue;
         pair(f, *at);
-        f.accesses = at->accesses = 0;
+        f.matched = at->matched = true;
       }
     for (LineOfBuild const& f : fresh)
-      if (f.accesses != 0) add(f);
+      if (!f.matched) add_line(f, &out_.added);
     for (LineOfBuild const& o : old)
-      if (o.accesses != 0)
-        out_.removed.push_back(
-            {name_, block_, o.source, {}, o.op, o.accesses, 0, o.excess, {}, {}, o.global});
+      if (!o.matched) out_.removed.push_back(compared_line(nullptr, &o));
+  }
+
+  /// A kernel that the old build does not have under this name and block: each of its lines is new.
+  void only_new(Result const& r) {
+    out_.only_new.push_back(r.name);
+    file_ = r.file, name_ = r.name, block_ = r.report.block;
+    for (LineOfBuild const& f : lines_of(r.report)) add_line(f, nullptr);
+  }
+
+  [[nodiscard]] ComparedLine compared_line(LineOfBuild const* f, LineOfBuild const* o) const {
+    ComparedLine line{file_, name_, block_, f != nullptr ? f->source : o->source};
+    line.op = f != nullptr ? f->op : o->op;
+    line.global = f != nullptr ? f->global : o->global;
+    if (f != nullptr && o != nullptr && f->source != o->source) line.was_at = o->source;
+    if (o != nullptr) line.before = {o->of.size(), o->once.most, o->block.most};
+    if (f != nullptr) line.after = {f->of.size(), f->once.most, f->block.most}, line.of = f->of;
+    return line;
   }
 
   void pair(LineOfBuild const& f, LineOfBuild const& o) {
-    ComparedLine line{name_,    block_,     f.source,   o.source == f.source ? "" : o.source,
-                      f.op,     o.accesses, f.accesses, o.excess,
-                      f.excess, {},         f.global};
-    bool const more = o.excess && (!f.excess || *f.excess > *o.excess);
-    bool const fewer = f.excess && (!o.excess || *f.excess < *o.excess);
-    line.why = fmt::format("{} {}, {} before", excess_in_words(f), unit_of(f), excess_in_words(o));
+    ComparedLine line = compared_line(&f, &o);
+    bool const per_block = f.block.most && o.block.most;
+    Excess const& now = per_block ? f.block : f.once;
+    std::optional<std::uint64_t> const before = per_block ? o.block.most : o.once.most;
+    bool const more = before && (!now.most || *now.most > *before);
+    bool const fewer = now.most && (!before || *now.most < *before);
+    line.why = change_in_words(f, o, per_block);
     if (f.fault && !o.fault) line.why = "misaligned or out of bounds, which it was not before";
     if (!f.fault && o.fault && !more) line.why = "no longer misaligned or out of bounds";
     bool const fault = f.fault && !o.fault;
-    if (more && f.open && !fault && f.known <= *o.excess)
+    if (more && f.open && !fault && now.decided <= *before)
       out_.undecided.push_back(std::move(line));
     else if (more || fault)
       out_.worse.push_back(std::move(line));
@@ -125,33 +184,43 @@ class Comparing {
       ++out_.same;
   }
 
-  void add(LineOfBuild const& f) {
-    ComparedLine line{name_, block_, f.source, {}, f.op, 0, f.accesses, {}, f.excess, {}, f.global};
+  /// `harmless`: list for a line without a conflict, or null.
+  void add_line(LineOfBuild const& f, std::vector<ComparedLine>* harmless) {
+    ComparedLine line = compared_line(&f, nullptr);
     if (f.fault) line.why = "new, and misaligned or out of bounds";
-    if (!f.fault && f.excess != 0U) line.why = fmt::format("new, and {} {}", excess_in_words(f), unit_of(f));
-    auto& to = line.why.empty()                     ? out_.added
-               : f.open && !f.fault && f.known == 0 ? out_.undecided
-                                                    : out_.worse;
-    to.push_back(std::move(line));
+    if (!f.fault && f.once.most != 0U)
+      line.why = fmt::format("new, and {} {}", in_words(f.once, f.bound), unit_of(f));
+    auto* const to = line.why.empty()                            ? harmless
+                     : f.open && !f.fault && f.once.decided == 0 ? &out_.undecided
+                                                                 : &out_.worse;
+    if (to != nullptr) to->push_back(std::move(line));
   }
 
   Comparison out_{};
-  std::string name_{}, block_{};
+  std::string file_{}, name_{}, block_{};
 };
 
 nlohmann::ordered_json line_json(ComparedLine const& l) {
   using Json = nlohmann::ordered_json;
-  auto const number = [](std::optional<unsigned> n) { return n ? Json(*n) : Json(); };
+  auto const number = [](std::optional<std::uint64_t> n) { return n ? Json(*n) : Json(); };
   Json out{{"kernel", l.kernel}, {"block", l.block}, {"source", l.source}, {"op", l.op}};
   if (l.global) out["memory"] = "global";
   if (!l.was_at.empty()) out["was_at"] = l.was_at;
-  out["accesses"] = {{"before", l.before}, {"after", l.after}};
-  out["excess"] = {{"before", number(l.old_excess)}, {"after", number(l.new_excess)}};
+  out["accesses"] = {{"before", l.before.accesses}, {"after", l.after.accesses}};
+  out["excess"] = {{"before", number(l.before.excess)}, {"after", number(l.after.excess)}};
+  out["lost"] = {{"before", number(l.before.lost)}, {"after", number(l.after.lost)}};
   if (!l.why.empty()) out["why"] = l.why;
   return out;
 }
 
 }  // namespace
+
+ComparedLine const* Comparison::failing(KernelAccess const& access) const {
+  for (auto const* const lines : {&worse, &undecided})
+    for (ComparedLine const& l : *lines)
+      if (std::find(l.of.begin(), l.of.end(), &access) != l.of.end()) return &l;
+  return nullptr;
+}
 
 Comparison compared(std::vector<Result> const& now, Results const& before) {
   Comparison out = Comparing().run(now, before.all);
@@ -187,8 +256,7 @@ std::string describe(Comparison const& c, std::string const& since) {
   list("removed", c.removed);
   for (UnreadFile const& f : c.not_read)
     out += fmt::format("  not read: {}: {}\n", printable(f.file), printable(f.reason));
-  for (std::string const& k : c.only_new)
-    out += fmt::format("  not compared, only in the new build: {}\n", k);
+  for (std::string const& k : c.only_new) out += fmt::format("  only in the new build, or renamed: {}\n", k);
   for (std::string const& k : c.only_old)
     out += fmt::format("  not compared, only in the old build: {}\n", k);
   return out;

@@ -6,23 +6,31 @@
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace swizproof::command::kernel_detail {
 
+/// Sums over the instructions of a line, in one build. Wavefronts above the ideal.
+struct LineSums {
+  std::size_t accesses = 0;               ///< instructions
+  std::optional<std::uint64_t> excess{};  ///< of one execution of each; nothing: not known
+  std::optional<std::uint64_t> lost{};  ///< of all executions of a block; nothing: their number is not known
+};
+
 /// Accesses of one line and one instruction name, in one kernel and block, in both builds.
 struct ComparedLine {
+  std::string file{};  ///< of the code, of the new build if it has the line
   std::string kernel{}, block{};
   std::string source{};  ///< `gemm.cu:31`; of the new build, if it has the line
   std::string was_at{};  ///< the line of the old build, if it is another one
   std::string op{};
-  std::size_t before = 0, after = 0;  ///< accesses
-  std::optional<unsigned> old_excess{},
-      new_excess{};  ///< wavefronts above the ideal, of the worst access, or sectors of global memory above the allowed number; nothing: not known
-  std::string why{};    ///< what is worse or better, in words
-  bool global = false;  ///< a line of global memory
+  LineSums before{}, after{};
+  std::vector<KernelAccess const*> of{};  ///< accesses of the new build
+  std::string why{};                      ///< what is worse or better, in words
+  bool global = false;                    ///< a line of global memory: sectors above the allowed number
 };
 
 /// Changes from an old build to a new one.
@@ -33,10 +41,15 @@ struct Comparison {
   std::size_t same = 0;  ///< lines
   std::vector<std::string> only_new{}, only_old{};  ///< kernels
   std::vector<UnreadFile> not_read{};               ///< of the old build
+
+  /// The worse or undecided line of an access of the new build, or null.
+  [[nodiscard]] ComparedLine const* failing(KernelAccess const& access) const;
 };
 
-/// Lines of a kernel are matched by number and instruction; those that are left by their order. An added line is worse if it has a conflict,
-/// a fault, or no bound. Checked by tests/golden/kernel_since.txt.
+/// Lines of a kernel are matched by number and instruction; those that are left by their order. A line is worse if it loses more wavefronts of
+/// a block; if the executions are not known on both sides, if its instructions lose more in one execution of each. An added line is worse if it
+/// has a conflict, a fault, or no bound, and so is one of an added kernel. The accesses are those of `now`. Checked by
+/// tests/golden/kernel_since.txt.
 [[nodiscard]] Comparison compared(std::vector<Result> const& now, Results const& before);
 
 [[nodiscard]] nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& since);

@@ -179,7 +179,7 @@ class Races(Record):
 
 @record
 class ComparedLine(Record):
-    """A line of two builds: its `accesses` and wavefronts above the ideal (`excess`) `before` and `after`; None if no bound is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one."""
+    """A line of two builds: its `accesses`, wavefronts above the ideal summed over them (`excess`), and by all executions of a block (`lost`), `before` and `after`; None if no bound or no number of executions is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one."""
 
     kernel: str
     block: str
@@ -187,6 +187,7 @@ class ComparedLine(Record):
     op: str
     accesses: Dict[str, int]
     excess: Dict[str, Optional[int]]
+    lost: Dict[str, Optional[int]]
     memory: Optional[str] = None
     was_at: Optional[str] = None
     why: Optional[str] = None
