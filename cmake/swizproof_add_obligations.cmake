@@ -38,7 +38,7 @@ endfunction()
 #
 # Compiles the CUDA sources of a target to PTX as well, with the target's own options, and adds one CTest for each kernel: that none
 # of its accesses to shared memory takes more than EXCESS wavefronts above the ideal (default 0). DATA: whether accesses that depend on
-# data pass (default allow). KERNEL: the kernels whose names it finds. BLOCK: shapes of the block, as TOML has them: 128, or "[32, 8]";
+# data pass (default allow); with EXCESS, those with a bound above it do not. KERNEL: the kernels whose names it finds. BLOCK: shapes of the block, as TOML has them: 128, or "[32, 8]";
 # needed for kernels that read tid.y or tid.z and have no .reqntid. PREFIX: of the tests' names, the target and a dot unless it is given.
 function(swizproof_add_kernel_obligations)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;EXCESS;DATA;KERNEL;ARCH;PREFIX;TIMEOUT" "BLOCK")
@@ -75,13 +75,13 @@ function(swizproof_add_kernel_obligations)
     list(JOIN arg_BLOCK ", " shapes)
     string(APPEND rest "block = [${shapes}]\n")
   endif()
-  if(NOT DEFINED arg_EXCESS)
-    set(arg_EXCESS 0)
-  endif()
   if(NOT arg_DATA)
     set(arg_DATA allow)
   endif()
-  string(APPEND rest "excess = ${arg_EXCESS}\ndata = \"${arg_DATA}\"\n")
+  if(DEFINED arg_EXCESS)
+    string(APPEND rest "excess = ${arg_EXCESS}\n")
+  endif()
+  string(APPEND rest "data = \"${arg_DATA}\"\n")
   string(REPLACE "," "$<COMMA>" rest "${rest}")
   string(REPLACE ">" "$<ANGLE-R>" rest "${rest}")
   string(REPLACE "$<COMMA$<ANGLE-R>" "$<COMMA>" rest "${rest}")

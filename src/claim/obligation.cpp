@@ -123,7 +123,7 @@ struct Decide {
     if (!found.assumed_bases.empty()) report.domain += "; assumed: " + found.assumed_bases;
     for (std::string const& one : found.rests_on) report.domain += "; assumed: " + one;
     std::vector<Outcome> outcomes{Proved{}};
-    unsigned proved = 0, refuted = 0, data = 0, unknown = 0, idle = 0;
+    unsigned proved = 0, refuted = 0, data = 0, unknown = 0, data_accepted = 0, idle = 0;
     auto const count = [&](KernelVerdict v) {
       (v == KernelVerdict::proved    ? proved
        : v == KernelVerdict::refuted ? refuted
@@ -136,7 +136,8 @@ struct Decide {
     for (KernelAccess const* const one : all) {
       KernelAccess const& a = *one;
       idle += a.executed ? 0 : 1;
-      bool const accepted = a.verdict == KernelVerdict::data && hold.data_allowed;
+      bool const accepted = accepts(hold, a);
+      data_accepted += accepted ? 1 : 0;
       count(a.verdict);
       std::string const at = language + " line " + std::to_string(a.ptx_line) + ", " + a.op;
       if (a.verdict == KernelVerdict::refuted)
@@ -166,6 +167,12 @@ struct Decide {
       else
         outcomes.push_back(Unknown{text});
     }
+    report.lines = allowed_lines(hold.options.allow, found, hold.options.file);
+    for (AllowedLine const& l : report.lines) {
+      std::string const text = l.allowance.line + ": more wavefronts above the ideal than allowed, in sum";
+      if (l.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{text, {}});
+      if (l.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{text});
+    }
     report.found = conjunction(outcomes);
     auto const part = [&](unsigned count, char const* what) {
       if (count == 0) return;
@@ -174,7 +181,7 @@ struct Decide {
     part(proved, " proved");
     if (idle != 0) report.detail += " (" + std::to_string(idle) + " dead code)";
     part(refuted, " refuted"), part(unknown, " unknown");
-    part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
+    part(data_accepted, " allowed to depend on data"), part(data - data_accepted, " depend on data");
     if (all.empty() && found.operands.empty()) report.detail = "no access to shared memory";
   }
   void operator()(FlowHolds const& hold) const {

@@ -191,6 +191,13 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
   if (options.races) {
     report.races = kernel_detail::decide_races(module, function, options);
     kernel_detail::withdraw_if_out_of_bounds(*report.races, report.accesses);
+    for (std::uint32_t const line : report.races->lines)
+      if (auto const at = std::find_if(f.body.begin(), f.body.end(),
+                                       [&](ptx::Instruction const& i) { return i.line == line; });
+          at != f.body.end())
+        report.races->sources.push_back(ptx::source_lines(module, at->location));
+      else
+        report.races->sources.emplace_back();
   }
   return report;
 }

@@ -34,7 +34,7 @@ namespace {
 
 unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
   for (LineAllowance const& a : options.allow)
-    if (is_at(access, a.line, options.file)) return a.at_most;
+    if (!a.data && is_at(access, a.line, options.file)) return a.at_most;
   return options.at_most.value_or(access.ideal + options.excess);
 }
 

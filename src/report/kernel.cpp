@@ -74,8 +74,11 @@ Json to_json(std::span<SourceLine const> lines) {
   return out;
 }
 SourceLine line_in_checkout(KernelAccess const& a) {
-  bool const elsewhere = path_in_checkout(a.file).starts_with('/');
-  return elsewhere && !a.inlined_at.empty() ? a.inlined_at.back() : SourceLine{a.file, a.line};
+  return line_in_checkout({a.file, a.line}, a.inlined_at);
+}
+SourceLine line_in_checkout(SourceLine const& own, std::span<SourceLine const> inlined_at) {
+  bool const elsewhere = path_in_checkout(own.file).starts_with('/');
+  return elsewhere && !inlined_at.empty() ? inlined_at.back() : own;
 }
 SourceLine line_in_checkout(KernelOperand const& o) { return {o.file, o.line}; }
 
@@ -380,10 +383,11 @@ std::string failing(KernelAccess const& a) {
   return what + cost + (a.reason.empty() ? "" : "; " + a.reason);
 }
 
-std::vector<FailingAccess> failing_of(KernelReport const& report, bool data) {
+std::vector<FailingAccess> failing_of(KernelReport const& report,
+                                      std::function<bool(KernelAccess const&)> const& accepts) {
   std::vector<FailingAccess> all;
   for (KernelAccess const& a : report.accesses) {
-    if (a.verdict == KernelVerdict::proved || (a.verdict == KernelVerdict::data && !data)) continue;
+    if (a.verdict == KernelVerdict::proved || (accepts && accepts(a))) continue;
     std::string const text = failing(a);
     auto const same = std::find_if(all.begin(), all.end(), [&](FailingAccess const& f) {
       KernelAccess const& b = *f.access;

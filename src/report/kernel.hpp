@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ namespace swizproof {
 /// The line of source that a report of the checkout marks: the access's own, or the kernel's that it was inlined for if its own lies elsewhere,
 /// in a header of the toolkit. Checked by Report.AFindingIsMarkedInTheCheckout.
 [[nodiscard]] SourceLine line_in_checkout(KernelAccess const& access);
+[[nodiscard]] SourceLine line_in_checkout(SourceLine const& own, std::span<SourceLine const> inlined_at);
 [[nodiscard]] SourceLine line_in_checkout(KernelOperand const& operand);
 
 /// Descriptor without its start, as `0x4000004000010000`; empty if its other bits are not known.
@@ -99,8 +101,9 @@ struct FailingAccess {
   unsigned instructions = 1;
 };
 
-/// Accesses that are not proved, those of one line together; without `data`, none that depends on data alone.
-[[nodiscard]] std::vector<FailingAccess> failing_of(KernelReport const& report, bool data);
+/// Accesses that are not proved, those of one line together; but for those that `accepts`, if it is given, is true of.
+[[nodiscard]] std::vector<FailingAccess> failing_of(
+    KernelReport const& report, std::function<bool(KernelAccess const&)> const& accepts = {});
 
 /// An operand that is not proved, and how many instructions of its line fail for the same reason.
 struct FailingOperand {

@@ -30,13 +30,21 @@ std::string at(RaceAccess const& a) {
 
 std::string thread_of(RaceAccess const& a) { return fmt::format("thread ({})", fmt::join(a.thread, ",")); }
 
-/// ` (PTX 303, 307 and 30 more)`
+/// ` (PTX 303, 307 and 30 more)`, with -lineinfo ` (k.cu:7, k.cu:9)`
 std::string lines_of(KernelRaces const& races) {
   constexpr std::size_t most = 6;
-  auto const& all = races.lines;
+  std::vector<std::string> all;
+  bool ptx = false;  // the first has no source
+  for (std::size_t i = 0; i < races.lines.size(); ++i) {
+    bool const mapped = i < races.sources.size() && !races.sources[i].empty();
+    if (i == 0) ptx = !mapped;
+    std::string text = mapped ? source_of(races.sources[i].front(), std::span(races.sources[i]).subspan(1))
+                              : fmt::format("{}{}", ptx ? "" : "PTX ", races.lines[i]);
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+  }
   if (all.empty()) return {};
   std::string const more = all.size() > most ? fmt::format(" and {} more", all.size() - most) : "";
-  return fmt::format(" (PTX {}{})",
+  return fmt::format(" ({}{}{})", ptx ? "PTX " : "",
                      fmt::join(all.begin(), all.begin() + std::ptrdiff_t(std::min(most, all.size())), ", "),
                      more);
 }
@@ -82,10 +90,15 @@ std::string describe(Race const& r) {
       : r.first.thread == r.second.thread
           ? fmt::format("no wait for {} is between", pending)
           : fmt::format("no wait for {} with a barrier behind it is between", pending);
-  return fmt::format("{}: {} {} byte {:#x}{} at {}, {} {} it at {}; {}", name_of(r.kind), thread_of(r.first),
+  return fmt::format("{}: {} {} byte {:#x}{} at {}, {}; {}", name_of(r.kind), thread_of(r.first),
                      r.first.write ? "writes" : "reads", r.byte,
                      r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
-                     thread_of(r.second), r.second.write ? "writes" : "reads", at(r.second), missing);
+                     second_of(r), missing);
+}
+
+std::string second_of(Race const& r) {
+  return fmt::format("{} {} it at {}", thread_of(r.second), r.second.write ? "writes" : "reads",
+                     at(r.second));
 }
 
 std::string launch_of(Race const& r) {
@@ -117,6 +130,36 @@ std::string describe(KernelRaces const& races, int indent) {
   }
   if (shown.size() > most) out += fmt::format("{}and {} more\n", in, shown.size() - most);
   return out;
+}
+
+std::vector<SarifFinding> race_findings(KernelRaces const& races, std::string const& code,
+                                        std::size_t race_rule, std::size_t open_rule) {
+  std::vector<SarifFinding> all;
+  auto const line_of = [&](SourceLine const& own, std::span<SourceLine const> inlined_at,
+                           std::uint32_t ptx_line) {
+    return own.file.empty() ? SourceLine{code, ptx_line} : line_in_checkout(own, inlined_at);
+  };
+  for (Race const& r : races.races) {
+    std::string text = fmt::format("{}; {}", describe(r), launch_of(r));
+    if (std::any_of(all.begin(), all.end(), [&](SarifFinding const& f) { return f.message == text; }))
+      continue;
+    SourceLine const first = line_of(r.first.source, r.first.inlined_at, r.first.ptx_line);
+    SourceLine const second = line_of(r.second.source, r.second.inlined_at, r.second.ptx_line);
+    SarifFinding& finding = all.emplace_back();
+    finding.message = std::move(text), finding.rule = race_rule;
+    finding.file = first.file, finding.line = first.line;
+    finding.related = {{second_of(r), second.file, second.line}};
+  }
+  if (races.verdict != RaceVerdict::unknown) return all;
+  std::string text = describe(races, 0);
+  text.pop_back();
+  SourceLine at{code, races.lines.empty() ? 1 : races.lines.front()};
+  if (!races.sources.empty() && !races.sources.front().empty())
+    at = line_in_checkout(races.sources.front().front(), std::span(races.sources.front()).subspan(1));
+  SarifFinding& finding = all.emplace_back();
+  finding.message = std::move(text), finding.rule = open_rule;
+  finding.file = at.file, finding.line = at.line;
+  return all;
 }
 
 }  // namespace swizproof

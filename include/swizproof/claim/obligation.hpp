@@ -2,6 +2,7 @@
 #pragma once
 
 #include <swizproof/analysis/align.hpp>
+#include <swizproof/claim/allowance.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/analysis/convert.hpp>
 #include <swizproof/analysis/descriptor.hpp>
@@ -132,7 +133,11 @@ struct KernelHolds {
   std::string kernel{};                                ///< demangled
   KernelOptions options{};                             ///< but the architecture
   bool data_allowed = false;  ///< accesses that depend on loaded data are no reason to fail
+  bool limited = false;       ///< but for those above `at_most` or `excess`, which the entry has
 };
+
+/// True if an access depends on data, and the entry accepts its bound. Checked by tests/golden/kernel_lock.txt.
+[[nodiscard]] bool accepts(KernelHolds const& hold, KernelAccess const& access);
 
 /// `[[flow]]`: each element of a kernel's result is what is expected, in one launch.
 struct FlowHolds {
@@ -194,6 +199,7 @@ struct ObligationReport {
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
   std::optional<KernelReport> kernel{};  ///< report of a compiled kernel
+  std::vector<AllowedLine> lines{};      ///< a sum for each line that the entry of the kernel allows more
   std::optional<FlowReport> flow{};      ///< report of a launch
   std::optional<Support>
       basis{};  ///< basis of the model of an operand, a copy or a fragment; else the bank model's counts

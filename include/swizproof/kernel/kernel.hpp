@@ -36,6 +36,11 @@ struct LineAllowance {
   unsigned at_most = 0;
   std::string
       kernel{};  ///< a regular expression for names of kernels, which the reader of obligations applies; empty: all
+  bool data = false;  ///< for accesses that depend on data, and no others
+  std::optional<std::uint64_t>
+      excess{};  ///< wavefronts above the ideal, summed over the instructions of the line
+  std::optional<std::uint64_t> lost{};  ///< the same, by all executions of a block
+  bool of_one = false;                  ///< one obligation alone has it
 };
 
 /// Options of one decision.

@@ -60,7 +60,9 @@ struct KernelRaces {
   RaceVerdict verdict = RaceVerdict::unknown;
   std::string reason{};                ///< reason of an unknown answer
   std::vector<std::uint32_t> lines{};  ///< lines of the PTX that the reason is about
-  std::vector<Race> races{};           ///< one for each pair of instructions, lost stores first
+  /// Line of the source of each, and those that the compiler inlined it for; empty without -lineinfo.
+  std::vector<std::vector<SourceLine>> sources{};
+  std::vector<Race> races{};  ///< one for each pair of instructions, lost stores first
   std::size_t accesses = 0,
               pairs = 0;  ///< accesses to shared memory; pairs that a solver or a disjoint array decided
   std::vector<std::string> assumed{};

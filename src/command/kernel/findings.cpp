@@ -40,21 +40,15 @@ std::string found_at(Sources& sources, std::string const& file) {
   return found.read() ? found.path : file;
 }
 
-/// Each race at its second access, and races that were not decided at the first instruction that the reason is about.
 void add_races(Result const& r, Sources& sources, std::vector<SarifFinding>& findings) {
   if (!r.report.races) return;
-  for (Race const& race : r.report.races->races) {
-    RaceAccess const& a = race.second;
-    bool const mapped = !a.source.file.empty();
-    findings.push_back({fmt::format("{}; {}", describe(race), launch_of(race)),
-                        mapped ? found_at(sources, a.source.file) : r.file,
-                        mapped ? a.source.line : a.ptx_line, r.name, race_rule});
+  for (SarifFinding& f : race_findings(*r.report.races, r.file, race_rule, open_races_rule)) {
+    f.function = r.name;
+    if (f.file != r.file) f.file = found_at(sources, f.file);
+    for (SarifRelated& other : f.related)
+      if (other.file != r.file) other.file = found_at(sources, other.file);
+    findings.push_back(std::move(f));
   }
-  if (r.report.races->verdict != RaceVerdict::unknown) return;
-  std::string text = describe(*r.report.races, 0);
-  text.pop_back();
-  auto const& lines = r.report.races->lines;
-  findings.push_back({std::move(text), r.file, lines.empty() ? 1 : lines.front(), r.name, open_races_rule});
 }
 
 SarifFinding finding_of(KernelAccess const& a, std::string text, std::string const& code_file,
@@ -98,7 +92,7 @@ std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Archit
   std::vector<KernelAccess const*> accesses;  // of the first findings; null: of something else
   std::vector<SarifFinding> findings;
   for (Result const& r : results) {
-    for (FailingAccess const& f : failing_of(r.report, true)) {
+    for (FailingAccess const& f : failing_of(r.report)) {
       KernelAccess const& a = *f.access;
       std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
       text.pop_back();

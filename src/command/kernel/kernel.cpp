@@ -99,24 +99,8 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   return out;
 }
 
-/// One [[kernel]] entry for each file that has a kernel. Accesses that depend on data are allowed, as the command allows them.
-std::string obligations_of(Common const& common, KernelArguments const& arguments,
-                           KernelOptions const& options, std::vector<Result> const& results) {
-  std::vector<std::string> blocks;
-  if (LaunchBlocks(arguments.blocks).by_name())
-    throw InputError::whole("an entry has the blocks of all its kernels", "--emit toml",
-                            "write one for each: --kernel 'gemm.*' --block 128 --emit toml");
-  for (std::string const& block : arguments.blocks) {
-    std::vector<std::string> extents;
-    for (std::uint32_t const extent : parse_block(block)) extents.push_back(fmt::format("{}", extent));
-    if (std::string list = toml_list(extents); std::find(blocks.begin(), blocks.end(), list) == blocks.end())
-      blocks.push_back(std::move(list));
-  }
-  std::vector<std::pair<std::string, std::string>> params;
-  for (std::string const& text : arguments.params) {
-    auto const [key, value] = parse_param(text);
-    params.emplace_back(toml_key(key), fmt::format("{}", static_cast<std::int64_t>(value.bits)));
-  }
+/// Files of the results. Throws InputError for one that no [[kernel]] entry can be of.
+std::vector<std::string> files_of_entries(std::vector<Result> const& results) {
   std::vector<std::string> files;
   for (Result const& r : results) {
     if (r.no_shape)
@@ -130,23 +114,53 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
                               "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
     if (std::find(files.begin(), files.end(), r.file) == files.end()) files.push_back(r.file);
   }
-  std::string text;
-  for (std::string const& file : files) {
-    TomlEntry entry("kernel");
-    entry.add("ptx", file).add("name", arguments.kernel);
-    if (!blocks.empty()) entry.add_value("block", blocks.size() == 1 ? blocks.front() : toml_list(blocks));
-    if (!arguments.grid.empty()) entry.add_value("grid", "[" + arguments.grid + "]");
-    if (!params.empty()) entry.add_value("param", toml_table(params));
-    if (options.any_base) entry.add("bases", "ptx");
-    if (options.global)
-      entry.add_value("global", "true")
-          .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
-    if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
-    entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
-    if (arguments.emit == "lock") entry.add_value("allow", allowances_of(results, file));
-    if (common.arch_is_given) entry.add("arch", common.arch);
-    text += (text.empty() ? "" : "\n") + entry.text();
+  return files;
+}
+
+/// One [[kernel]] entry for each file that has a kernel; of a lock, for each shape of the block. Without a lock, accesses that depend on data
+/// are allowed, as the command allows them.
+std::string obligations_of(Common const& common, KernelArguments const& arguments,
+                           KernelOptions const& options, std::vector<Result> const& results) {
+  bool const lock = arguments.emit == "lock";
+  std::vector<std::string> blocks, shapes;  // of TOML, and of reports
+  if (LaunchBlocks(arguments.blocks).by_name())
+    throw InputError::whole("an entry has the blocks of all its kernels", "--emit toml",
+                            "write one for each: --kernel 'gemm.*' --block 128 --emit toml");
+  for (std::string const& block : arguments.blocks) {
+    std::vector<std::string> extents;
+    for (std::uint32_t const extent : parse_block(block)) extents.push_back(fmt::format("{}", extent));
+    std::string list = toml_list(extents);
+    if (std::find(blocks.begin(), blocks.end(), list) != blocks.end()) continue;
+    blocks.push_back(std::move(list)), shapes.push_back(fmt::format("{}", fmt::join(extents, ",")));
   }
+  if (!lock && blocks.size() > 1) blocks = {toml_list(blocks)};
+  if (blocks.empty()) blocks = {""}, shapes = {""};
+  std::vector<std::pair<std::string, std::string>> params;
+  for (std::string const& text : arguments.params) {
+    auto const [key, value] = parse_param(text);
+    params.emplace_back(toml_key(key), fmt::format("{}", static_cast<std::int64_t>(value.bits)));
+  }
+  std::string text;
+  for (std::string const& file : files_of_entries(results))
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      TomlEntry entry("kernel");
+      entry.add("ptx", file).add("name", arguments.kernel);
+      if (!blocks[i].empty()) entry.add_value("block", blocks[i]);
+      if (!arguments.grid.empty()) entry.add_value("grid", "[" + arguments.grid + "]");
+      if (!params.empty()) entry.add_value("param", toml_table(params));
+      if (options.any_base) entry.add("bases", "ptx");
+      if (options.global)
+        entry.add_value("global", "true")
+            .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
+      if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
+      entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most);
+      if (lock)
+        entry.add_value("allow", allowances_of(results, file, shapes[i]));
+      else
+        entry.add("data", "allow");
+      if (common.arch_is_given) entry.add("arch", common.arch);
+      text += (text.empty() ? "" : "\n") + entry.text();
+    }
   return text;
 }
 

@@ -4,6 +4,8 @@
 #include "report/kernel.hpp"
 #include "report/toml_entry.hpp"
 
+#include <swizproof/claim/allowance.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
@@ -36,26 +39,36 @@ std::string exactly(std::string const& text) {
 }
 
 bool has_allowance(KernelAccess const& a) {
-  bool const costs = a.verdict == KernelVerdict::refuted || a.verdict == KernelVerdict::unknown;
-  return costs && !is_fault(a) && a.wavefronts && *a.wavefronts > a.ideal;
+  return a.verdict != KernelVerdict::proved && !is_fault(a) && a.wavefronts && *a.wavefronts > a.ideal;
 }
 
 }  // namespace
 
-std::string allowances_of(std::vector<Result> const& results, std::string const& file) {
-  std::map<std::pair<std::string, std::string>, unsigned>
-      most;  // of kernel and line, for all shapes of the block
-  for (Result const& r : results)
+std::string allowances_of(std::vector<Result> const& results, std::string const& file,
+                          std::string const& block) {
+  std::map<std::tuple<std::string, std::string, bool>, AllowedLine>
+      all;  // by kernel, line and dependence on data
+  for (Result const& r : results) {
+    if (r.file != file || (!block.empty() && r.report.block != block)) continue;
+    std::vector<LineAllowance> lines;
     for (KernelAccess const& a : r.report.accesses)
-      if (r.file == file && has_allowance(a)) {
-        unsigned& wavefronts = most[{r.name, line_of(a, file)}];
-        wavefronts = std::max(wavefronts, *a.wavefronts);
+      if (has_allowance(a)) {
+        LineAllowance one{line_of(a, file), 0, {}, a.verdict == KernelVerdict::data};
+        if (std::none_of(lines.begin(), lines.end(),
+                         [&](LineAllowance const& l) { return l.line == one.line && l.data == one.data; }))
+          lines.push_back(std::move(one));
       }
+    for (AllowedLine& l : allowed_lines(lines, r.report, file))
+      all.insert_or_assign({r.name, l.allowance.line, l.allowance.data}, std::move(l));
+  }
   std::vector<std::string> lines;
-  for (auto const& [at, wavefronts] : most)
-    lines.push_back(toml_table({{"line", toml_text(at.second)},
-                                {"at_most", std::to_string(wavefronts)},
-                                {"kernel", toml_text(exactly(at.first))}}));
+  for (auto const& [at, l] : all)
+    lines.push_back(toml_table({{"line", toml_text(l.allowance.line)},
+                                {"at_most", std::to_string(l.wavefronts)},
+                                {"excess", std::to_string(l.excess)},
+                                {"lost", l.lost ? std::to_string(*l.lost) : ""},
+                                {"data", l.allowance.data ? "true" : ""},
+                                {"kernel", toml_text(exactly(std::get<0>(at)))}}));
   return lines.empty() ? "[]" : fmt::format("[\n  {},\n]", fmt::join(lines, ",\n  "));
 }
 
@@ -67,7 +80,7 @@ std::vector<std::string> not_covered(std::vector<Result> const& results) {
   };
   for (Result const& r : results) {
     for (KernelAccess const& a : r.report.accesses)
-      if (is_fault(a) || (a.verdict == KernelVerdict::unknown && !a.wavefronts))
+      if (is_fault(a) || (a.verdict != KernelVerdict::proved && !a.wavefronts))
         add(r, fmt::format("{}: {}: {}", line_of(a, r.file), a.op,
                            is_fault(a) ? "misaligned or beyond its array" : a.reason));
     for (KernelOperand const& o : r.report.operands)

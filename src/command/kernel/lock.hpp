@@ -8,8 +8,11 @@
 
 namespace swizproof::command::kernel_detail {
 
-/// The value of `allow` in a [[kernel]] entry of this file: for each source line and kernel with an access above `allowed` its most wavefronts. Empty without such an access.
-[[nodiscard]] std::string allowances_of(std::vector<Result> const& results, std::string const& file);
+/// The value of `allow` in a [[kernel]] entry of this file and shape of the block (empty: those of the code): for each kernel and source line
+/// with an access above `allowed`, or that depends on data, its most wavefronts, and the sums over its instructions. Checked by
+/// tests/golden/kernel_lock.txt.
+[[nodiscard]] std::string allowances_of(std::vector<Result> const& results, std::string const& file,
+                                        std::string const& block);
 
 /// Lines that no allowance covers: faults, accesses without a bound, operands.
 [[nodiscard]] std::vector<std::string> not_covered(std::vector<Result> const& results);

@@ -4,6 +4,7 @@
 #include "command/profile/page_parts.hpp"
 #include "command/proof/prove.hpp"
 
+#include "command/proof/allowed_line.hpp"
 #include "report/flow.hpp"
 #include "report/kernel.hpp"
 #include "report/races.hpp"
@@ -163,6 +164,8 @@ std::vector<std::string> notes_of(Obligation const& o, ObligationReport const& r
   if (r.kernel)
     if (std::string assumed = assumed_in_words(r.kernel->assumed); !assumed.empty())
       notes.push_back(std::move(assumed));
+  for (AllowedLine const& l : r.lines)
+    if (std::string note = note_of(l); !note.empty()) notes.push_back(std::move(note));
   for (Mapping const* map : maps)
     for (std::string const& note : map->notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -269,7 +272,8 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
 
 std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport const& r) {
   if (!r.kernel || o.expect_refuted) return {};
-  return swizproof::failing_of(*r.kernel, !std::get<KernelHolds>(o.what).data_allowed);
+  auto const& hold = std::get<KernelHolds>(o.what);
+  return swizproof::failing_of(*r.kernel, [&](KernelAccess const& a) { return accepts(hold, a); });
 }
 
 std::vector<FailingOperand> failing_operands_of(Obligation const& o, ObligationReport const& r) {
@@ -281,9 +285,15 @@ std::vector<KernelAccess const*> failing_global_of(Obligation const& o, Obligati
   std::vector<KernelAccess const*> all;
   if (!r.kernel || o.expect_refuted) return all;
   for (KernelAccess const& a : r.kernel->global)
-    if (a.verdict != KernelVerdict::proved &&
-        (a.verdict != KernelVerdict::data || !std::get<KernelHolds>(o.what).data_allowed))
-      all.push_back(&a);
+    if (a.verdict != KernelVerdict::proved && !accepts(std::get<KernelHolds>(o.what), a)) all.push_back(&a);
+  return all;
+}
+
+/// Allowances whose lines are above them in sum.
+std::vector<AllowedLine const*> failing_lines_of(Obligation const& o, ObligationReport const& r) {
+  std::vector<AllowedLine const*> all;
+  for (AllowedLine const& l : r.lines)
+    if (l.verdict != KernelVerdict::proved && !o.expect_refuted) all.push_back(&l);
   return all;
 }
 
@@ -291,6 +301,8 @@ std::vector<KernelAccess const*> failing_global_of(Obligation const& o, Obligati
 std::string reasons(Obligation const& o, ObligationReport const& r, int indent, Style const& style) {
   std::string lines;
   for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);
+  for (AllowedLine const* const l : failing_lines_of(o, r))
+    lines += fmt::format("{:{}}{}\n", "", indent, printable(command::failing(*l)));
   for (FailingOperand const& f : failing_operands_of(o, r)) lines += describe(f, indent);
   for (KernelAccess const* const a : failing_global_of(o, r))
     lines += fmt::format("{:{}}{}\n", "", indent, printable(failing_global(*a)));
@@ -422,8 +434,20 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
   };
   for (FailingAccess const& f : failing_of(o, r))
     add(*f.access, describe(f, *o.arch, 0, Style("never", STDOUT_FILENO)));
+  for (AllowedLine const* const l : failing_lines_of(o, r)) {
+    add(r.kernel->accesses[*l->worst], command::failing(*l) + "\n");
+    all.back().rule = l->verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
+  }
   for (FailingOperand const& f : failing_operands_of(o, r)) add(*f.operand, describe(f, 0));
   for (KernelAccess const* const a : failing_global_of(o, r)) add(*a, failing_global(*a) + "\n");
+  if (!r.kernel || !r.kernel->races || o.expect_refuted)
+    return all.empty() ? std::vector{finding_of(o, r)} : all;
+  for (SarifFinding& f :
+       race_findings(*r.kernel->races, std::get<KernelHolds>(o.what).file, refuted_rule, undecided_rule)) {
+    f.message = fmt::format("{}: {}\n{}", o.title(), o.source, f.message);
+    f.function = o.title(), f.kind = "obligation";
+    all.push_back(std::move(f));
+  }
   return all.empty() ? std::vector{finding_of(o, r)} : all;
 }
 

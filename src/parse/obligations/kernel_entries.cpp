@@ -3,6 +3,8 @@
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <iterator>
 #include <limits>
@@ -47,6 +49,7 @@ class KernelEntries {
     hold.options = kernel_options(table);
     hold.options.file = hold.file;
     hold.data_allowed = data_allowed(table);
+    hold.limited = table.contains("excess") || table.contains("at_most");
     std::vector<BlockShape> const shapes =
         table.contains("block") ? file_.shapes_in(*table.get("block")) : std::vector<BlockShape>{};
     std::vector<std::size_t> chosen = functions_in(table, *hold.module);
@@ -62,6 +65,10 @@ class KernelEntries {
       hold.options.allow.clear();
       std::copy_if(allow.begin(), allow.end(), std::back_inserter(hold.options.allow),
                    [&](LineAllowance const& a) { return is_for(a, hold.module->functions[i]); });
+      for (LineAllowance& a : hold.options.allow)
+        a.of_one = shapes.size() <= 1 && archs.size() == 1 &&
+                   std::count_if(chosen.begin(), chosen.end(),
+                                 [&](std::size_t k) { return is_for(a, hold.module->functions[k]); }) == 1;
       for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
         hold.options.block = shapes.empty() ? std::optional<BlockShape>() : shapes[s];
         add_kernel(table, entry, hold, archs, names, all);
@@ -125,7 +132,8 @@ class KernelEntries {
                  "block = [32, 8], or several: block = [[32, 8], [32, 16]]");
     auto const& grid = hold.options.grid;
     std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "") +
-                             (grid ? fmt::format(" grid {}", fmt::join(*grid, ",")) : "");
+                             (grid ? fmt::format(" grid {}", fmt::join(*grid, ",")) : "") +
+                             params_in_words(hold.options.params);
     one.name = std::filesystem::path(hold.file).filename().string() + ": " + name;
     if (!names.insert(one.name).second) {  // that may be of another folder
       one.name = hold.file + ": " + name;
@@ -136,6 +144,15 @@ class KernelEntries {
     one.what = hold;
     one.of_several = archs.size() > 1;
     for (Architecture const* arch : archs) all.emplace_back(one).arch = arch;
+  }
+
+  /// ` param #0=64, n=-1`; empty without parameters.
+  static std::string params_in_words(std::map<std::string, ParameterValue> const& params) {
+    std::string text;
+    for (auto const& [name, value] : params)
+      text +=
+          fmt::format("{}{}={}", text.empty() ? " param " : ",", name, static_cast<std::int64_t>(value.bits));
+    return text;
   }
 
   static std::vector<std::string> names_in(ptx::Module const& module) {
@@ -230,22 +247,34 @@ class KernelEntries {
     if (array == nullptr)
       file_.fail("allow is a list: [{line = \"gemm.cu:88\", at_most = 8}]", node.source());
     std::vector<LineAllowance> all;
-    for (toml::node const& item : *array) {
-      toml::table const* const one = item.as_table();
-      toml::node const* const kernel = one == nullptr ? nullptr : one->get("kernel");
-      if (one == nullptr || one->size() != (kernel == nullptr ? 2U : 3U) || !one->contains("line") ||
-          !one->contains("at_most"))
-        file_.fail(
-            "an allowance is {line = \"gemm.cu:88\", at_most = 8}, with kernel = \"NAME\" if it is not for "
-            "all",
-            item.source());
-      all.push_back({file_.string(*one->get("line"), "line"),
-                     static_cast<unsigned>(file_.number(*one->get("at_most"), "at_most", 1, 1024)),
-                     kernel == nullptr ? "" : file_.string(*kernel, "kernel")});
-      if (kernel != nullptr)
-        file_.within(*kernel, [&] { return Pattern(all.back().kernel, "kernel").found_in(""); });
-    }
+    for (toml::node const& item : *array) all.push_back(allowance(item));
     return all;
+  }
+  [[nodiscard]] LineAllowance allowance(toml::node const& item) const {
+    toml::table const* const one = item.as_table();
+    if (one == nullptr || !one->contains("line") || !one->contains("at_most"))
+      file_.fail(
+          "an allowance is {line = \"gemm.cu:88\", at_most = 8}, with kernel = \"NAME\" if it is not for "
+          "all",
+          item.source());
+    static std::set<std::string_view> const known{"line", "at_most", "kernel", "data", "excess", "lost"};
+    file_.refuse_unknown_keys(*one, known);
+    LineAllowance out{file_.string(*one->get("line"), "line"),
+                      static_cast<unsigned>(file_.number(*one->get("at_most"), "at_most", 1, 1024))};
+    if (toml::node const* const kernel = one->get("kernel")) {
+      out.kernel = file_.string(*kernel, "kernel");
+      file_.within(*kernel, [&] { return Pattern(out.kernel, "kernel").found_in(""); });
+    }
+    if (toml::node const* const data = one->get("data")) {
+      if (!data->is_boolean())
+        file_.fail("data of an allowance is true or false", data->source(),
+                   "data = true: at_most is for accesses that depend on data");
+      out.data = data->as_boolean()->get();
+    }
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    if (toml::node const* const sum = one->get("excess")) out.excess = file_.number(*sum, "excess", 0, most);
+    if (toml::node const* const sum = one->get("lost")) out.lost = file_.number(*sum, "lost", 0, most);
+    return out;
   }
   /// True if an allowance is for this kernel.
   static bool is_for(LineAllowance const& allowance, ptx::Function const& kernel) {
@@ -286,9 +315,10 @@ class KernelEntries {
     std::vector<bool> used(allow.size());
     for (std::size_t const i : chosen)
       for (KernelAccess const& a : accesses_of(hold, i)) {
-        std::size_t found = allow.size();
+        std::array<std::size_t, 2> all{allow.size(), allow.size()};  // without and with `data`
         for (std::size_t k = 0; k < allow.size(); ++k) {
           if (!is_at(a, allow[k].line, hold.file) || !is_for(allow[k], hold.module->functions[i])) continue;
+          std::size_t& found = all[allow[k].data ? 1 : 0];
           if (found != allow.size())
             file_.fail(fmt::format("'{}' and '{}' are of one access: it has an allowance already",
                                    allow[found].line, allow[k].line),
@@ -300,8 +330,17 @@ class KernelEntries {
       if (!used[k])
         file_.fail("no access to shared memory is at '" + allow[k].line + "'" +
                        (allow[k].kernel.empty() ? "" : " in a kernel that '" + allow[k].kernel + "' finds"),
-                   (*table.get("allow")->as_array())[k].source(),
-                   "'swizproof kernel FILE.ptx' prints the lines");
+                   (*table.get("allow")->as_array())[k].source(), again(table, hold));
+  }
+  /// The command that writes the allowances of an entry again.
+  [[nodiscard]] std::string again(toml::table const& table, KernelHolds const& hold) const {
+    std::string blocks;
+    if (toml::node const* const block = table.get("block"))
+      for (BlockShape const& shape : file_.shapes_in(*block))
+        blocks += fmt::format(" --block {}", fmt::join(shape, ","));
+    return fmt::format(
+        "if it has moved: 'swizproof kernel {}{} --emit lock' writes the lines as they are now", hold.file,
+        blocks);
   }
 
   TomlFile const& file_;

@@ -117,6 +117,9 @@ class Reader {
         "name",      "layout",     "element", "access",   "at_most", "align", "arch",   "equal",
         "bijective", "aligned",    "expect",  "kernel",   "always",  "for",   "about",  "budget",
         "weight",    "descriptor", "tma",     "fragment", "source",  "block", "convert"};
+    if (toml::node const* const excess = table.get("excess"))
+      file_.fail("unknown key 'excess': it is of [[kernel]] entries", excess->source(),
+                 "at_most = 4: wavefronts that each access may take; without it, the ideal");
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, out);
     if (toml::node const* const kernel = table.get("kernel")) {

@@ -1,0 +1,37 @@
+#include "command/proof/allowed_line.hpp"
+
+#include <fmt/format.h>
+
+namespace swizproof::command {
+
+namespace {
+
+/// `28 wavefronts above the ideal in sum of 4 instructions`, what was allowed of it, and whether it is a bound.
+std::string sum_of(AllowedLine const& l) {
+  return l.is_per_block() ? fmt::format("{} wavefronts of a block lost", *l.lost)
+                          : fmt::format("{} wavefronts above the ideal in sum", l.excess);
+}
+
+std::uint64_t allowed_sum(AllowedLine const& l) {
+  return l.is_per_block() ? *l.allowance.lost : l.allowance.excess.value_or(0);
+}
+
+}  // namespace
+
+std::string failing(AllowedLine const& l) {
+  return fmt::format("{}: {}{} by {} instruction{}, {} allowed", l.allowance.line,
+                     l.verdict == KernelVerdict::unknown ? "at most " : "", sum_of(l), l.instructions,
+                     l.instructions == 1 ? "" : "s", allowed_sum(l));
+}
+
+std::string note_of(AllowedLine const& l) {
+  if (!l.allowance.of_one || l.verdict != KernelVerdict::proved || !l.is_larger_than_needed()) return {};
+  std::string const change =
+      l.wavefronts < l.allowance.at_most
+          ? fmt::format("{} wavefronts are allowed, and {} needed", l.allowance.at_most, l.wavefronts)
+          : fmt::format("{}, {} allowed", sum_of(l), allowed_sum(l));
+  return fmt::format("{}{}: {}: --emit lock writes the smaller number, or what was gained can be lost unseen",
+                     l.allowance.line, l.allowance.data ? " (data)" : "", change);
+}
+
+}  // namespace swizproof::command
