@@ -196,7 +196,8 @@ TEST_F(KernelObligations, AllowLinesWhatTheySay) {
                  "no access to shared memory is at 'gemm.cu:7' in a kernel that 'other' finds");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, kernel = \"(\"}]",
                  "not a regular expression");
-  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, name = \"two\"}]", "unknown key 'name'");
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, name = \"two\"}]",
+                 "unknown key 'name'");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\"}]", "an allowance is");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"gemm.cu:7\", at_most = 9}]",
                  "allowance already");
