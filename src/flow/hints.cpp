@@ -9,7 +9,7 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-/// The pitch with which all pairs of elements are in one place; 0 if there is none, or it is the array's.
+/// The pitch with which all pairs of elements are in one place; 0 if no pitch is, or it is that of the array.
 std::uint64_t pitch_of(std::vector<std::pair<std::uint64_t, std::uint64_t>> const& elements,
                        std::uint64_t width) {
   std::uint64_t pitch = 0;

@@ -200,7 +200,8 @@ LanguagePart expressions() {
                     "the variables of a `for` are "
                     "int (threadIdx.x is unsigned), so that -7 % 4 is -3 and -7 >> 1 is -4; what C leaves "
                     "undefined is refused. The x of fn(x), "
-                    "which has no range, and all variables of an obligation's `always` are uint64_t; in `always` numbers are, too.",
+                    "which has no range, and all variables of an obligation's `always` are uint64_t; in "
+                    "`always` numbers are, too.",
                     {}};
   part.forms = {{"0x70 + 0b11 - 017 + 5u", "numbers as C writes them"}, {"-x + ~x * !x", "unary operators"}};
   for (int precedence = 10; precedence > 0; --precedence) {
