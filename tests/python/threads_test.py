@@ -13,7 +13,7 @@ import swizproof
 #: True, and out of every engine's reach.
 HARD = (
     "fn(x) = ((x ^ 0x55555555) + 2*(x & 0x55555555)) * (x*x + 7*x)",
-    "fn(x) = x*x*x + 7*x*x + 0x55555555*x*x + 0x55555555*7*x",
+    "fn(x) = x*x*x + 7*x*x + 0x55555555ull*x*x + 0x55555555ull*7*x",
 )
 FOR_EVER = 1e6
 

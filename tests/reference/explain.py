@@ -408,7 +408,7 @@ class Checker:
         step = max(widths)
         before = sum(a.times * loops.cost(ctypes.byref(a), None) for a in every)
         self.equal("before", said["before"], before)
-        self.equal("ideal of a region", said["ideal"], sum(t * op_of(op)[3] for op, _, t, _ in region.accesses))
+        self.equal("ideal of a region", said["ideal"], sum(t * min(op_of(op)[3], loops.cost(ctypes.byref(a), None)) for a, (op, _, t, _) in zip(every, region.accesses)))
         self.equal("element", said["element_bytes"], min(2 if op_of(op)[0] == 2 else op_of(op)[1] for op, _, _, _ in region.accesses))
         # swizzles
         flat = [x for room in region.rooms for x in room]
