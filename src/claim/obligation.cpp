@@ -11,6 +11,27 @@ namespace swizproof {
 
 namespace {
 
+/// Adds a line that takes more than its allowance, or may.
+void add_line(AllowedLine const& l, std::vector<Outcome>& outcomes) {
+  std::string const text = l.allowance.line + ": more wavefronts above the ideal than allowed, in sum";
+  if (l.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{text, {}});
+  if (l.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{text});
+}
+
+/// Adds what is not proved of a kernel's races.
+void add_races(KernelRaces const& races, std::string const& language, std::vector<Outcome>& outcomes) {
+  if (races.verdict == RaceVerdict::proved) return;
+  std::string text = "races: " + races.reason;
+  if (!races.races.empty())
+    text = std::string(name_of(races.races[0].kind)) + ": " + language + " lines " +
+           std::to_string(races.races[0].first.ptx_line) + " and " +
+           std::to_string(races.races[0].second.ptx_line);
+  if (races.verdict == RaceVerdict::refuted)
+    outcomes.push_back(Refuted{text, {}});
+  else
+    outcomes.push_back(Unknown{text});
+}
+
 /// Decides a statement into report.found and what goes with it.
 struct Decide {
   Obligation const& obligation;
@@ -155,24 +176,9 @@ struct Decide {
       if (o.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{at, {}});
       if (o.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{at});
     }
-    if (found.races && found.races->verdict != RaceVerdict::proved) {
-      KernelRaces const& races = *found.races;
-      std::string text = "races: " + races.reason;
-      if (!races.races.empty())
-        text = std::string(name_of(races.races[0].kind)) + ": " + language + " lines " +
-               std::to_string(races.races[0].first.ptx_line) + " and " +
-               std::to_string(races.races[0].second.ptx_line);
-      if (races.verdict == RaceVerdict::refuted)
-        outcomes.push_back(Refuted{text, {}});
-      else
-        outcomes.push_back(Unknown{text});
-    }
+    if (found.races) add_races(*found.races, language, outcomes);
     report.lines = allowed_lines(hold.options.allow, found, hold.options.file);
-    for (AllowedLine const& l : report.lines) {
-      std::string const text = l.allowance.line + ": more wavefronts above the ideal than allowed, in sum";
-      if (l.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{text, {}});
-      if (l.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{text});
-    }
+    for (AllowedLine const& l : report.lines) add_line(l, outcomes);
     report.found = conjunction(outcomes);
     auto const part = [&](unsigned count, char const* what) {
       if (count == 0) return;

@@ -81,6 +81,9 @@ struct FlowTerm {
 void wrap_coefficients(std::vector<FlowTerm>& terms, unsigned bytes);
 /// Sorts terms, joins those of one product, and leaves out those with coefficient 0.
 void merge_terms(std::vector<FlowTerm>& terms);
+/// Terms of `a` that `b` lacks, or has with another coefficient. Precondition: both are merged.
+[[nodiscard]] std::vector<FlowTerm> difference(std::vector<FlowTerm> const& a,
+                                               std::vector<FlowTerm> const& b);
 
 /// The sum of products that a name is, sorted, each product once; or the reason why it is none.
 struct FlowSum {

@@ -58,16 +58,6 @@ Ones sampled(Ones const& all) {
   return out;
 }
 
-/// Terms of `a` that `b` lacks, or has with another coefficient.
-std::vector<FlowTerm> difference(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
-  std::vector<FlowTerm> out;
-  for (FlowTerm const& t : a) {
-    auto const at = std::lower_bound(b.begin(), b.end(), t, flow_detail::before);
-    if (at == b.end() || at->factors != t.factors || at->coefficient != t.coefficient) out.push_back(t);
-  }
-  return out;
-}
-
 /// Address of the first byte of an element that was written.
 std::uint64_t address_of(FlowKernel const& kernel, Written const& w, flow_detail::BlockRun const& block) {
   unsigned const bytes = kernel.arrays[w.array].bits / 8;
@@ -256,8 +246,7 @@ class Launched {
         if (!kernel_.launch.data) continue;
       }
       FlowSum const found = names.expand(name_of(kernel_, w, block, names));
-      if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
-      if (found.widened) assumed_.insert("integers do not wrap before they are widened");
+      if (!followed(w, found)) return false;
       std::vector<FlowTerm> const expected =
           place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
       bool const right = place != 0 && same(found.terms, expected);
@@ -279,7 +268,13 @@ class Launched {
     }
     if (open && wrong.empty()) return false;
     if (open) report_.reason.clear(), report_.at.reset();
-    if (wrong.empty() || report_.first) return true;
+    if (!wrong.empty() && !report_.first) explain(wrong, right_ones, block, names, number);
+    return true;
+  }
+
+  /// Describes the first wrong element, and orders the lines that moved it.
+  void explain(Ones const& wrong, Ones const& right_ones, flow_detail::BlockRun const& block, Names& names,
+               std::array<std::uint32_t, 3> const& number) {
     for (Ones const* const ones : {&wrong, &right_ones})
       for (auto const& [w, target] : sampled(*ones))
         flow_detail::note_moved(kernel_, target->expected(target->place(w.element), names),
@@ -292,7 +287,6 @@ class Launched {
     });
     for (std::uint32_t const line : twice_) std::erase(lines, line), lines.insert(lines.begin(), line);
     for (std::uint32_t const line : lines) report_.first->lines.push_back(kernel_.line(line));
-    return true;
   }
 
   /// Another way of a block: it has to write the same elements as the first, and each has to be right.
@@ -313,12 +307,19 @@ class Launched {
       Target* const target = target_of(w);
       if (target == nullptr) continue;  // not expected in any way
       FlowSum const found = names.expand(name_of(kernel_, w, block, names));
-      if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
+      if (!followed(w, found)) return false;
       if (same(found.terms, target->expected(target->place(w.element), names))) continue;
       report_.reason = fmt::format("{} differs from its expectation on one of the ways that data choose",
                                    kernel_.arrays[w.array].element(w.element));
       return false;
     }
+    return true;
+  }
+
+  /// True if the sum that an element holds is known. Notes what it assumes.
+  bool followed(Written const& w, FlowSum const& found) {
+    if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
+    if (found.widened) assumed_.insert("integers do not wrap before they are widened");
     return true;
   }
 

@@ -19,6 +19,15 @@ void wrap_coefficients(std::vector<FlowTerm>& terms, unsigned bytes) {
   std::erase_if(terms, [](FlowTerm const& t) { return t.coefficient == 0; });
 }
 
+std::vector<FlowTerm> difference(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
+  std::vector<FlowTerm> out;
+  for (FlowTerm const& t : a) {
+    auto const at = std::lower_bound(b.begin(), b.end(), t, before);
+    if (at == b.end() || at->factors != t.factors || at->coefficient != t.coefficient) out.push_back(t);
+  }
+  return out;
+}
+
 void merge_terms(std::vector<FlowTerm>& terms) {
   auto const earlier = [](FlowTerm const& x, FlowTerm const& y) { return before(x, y); };
   // most sums are sorted already

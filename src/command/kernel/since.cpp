@@ -15,8 +15,10 @@ namespace {
 struct Excess {
   std::optional<std::uint64_t> most = 0;  ///< nothing: not known
   std::uint64_t decided = 0;              ///< those of accesses that are decided
+  std::uint64_t least = 0;                ///< those of known executions
 
-  void add(std::optional<std::uint64_t> wavefronts, bool is_decided) {
+  void add(std::optional<std::uint64_t> wavefronts, bool is_decided, std::uint64_t known) {
+    least += known;
     if (!wavefronts || !most)
       most.reset();
     else
@@ -33,10 +35,19 @@ struct LineOfBuild {
   Excess once{};   ///< each instruction once
   Excess block{};  ///< by all executions of a block
   bool fault = false;
-  bool open = false;   ///< the excess is a bound that no execution is known to take
-  bool bound = false;  ///< the same, or data decide it
+  bool open = false;    ///< the excess is a bound that no execution is known to take
+  bool bound = false;   ///< the same, or data decide it
+  bool range = false;   ///< what an execution takes is between two numbers
+  std::string shape{};  ///< addresses and bounds of the accesses, alike in two builds that do the same
   bool matched = false;
 };
+
+/// An address without the lines of the PTX, as in `load@28`, which move from build to build.
+std::string without_numbers(std::string text) {
+  for (std::size_t at = 0; (at = text.find('@', at)) != std::string::npos;)
+    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9';) text.erase(at, 1);
+  return text;
+}
 
 /// Adds an access: its wavefronts above the ideal, or sectors above --excess-sectors, since what consecutive addresses take may start anywhere
 /// in a sector.
@@ -48,12 +59,17 @@ void add(KernelAccess const& a, LineOfBuild& line) {
   line.bound = line.bound || !decided || a.verdict == KernelVerdict::data;
   if (!a.executed) return;
   std::optional<std::uint64_t> excess, lost;
-  if (a.wavefronts) excess = excess_over(line.global ? a.allowed : a.ideal, *a.wavefronts);
+  unsigned const floor = line.global ? a.allowed : a.ideal;
+  if (a.wavefronts) excess = excess_over(floor, *a.wavefronts);
   if (excess == 0U)
     lost = 0;
   else if (excess && a.executions)
     lost = *excess * *a.executions;
-  line.once.add(excess, decided), line.block.add(lost, decided);
+  bool const range = excess != 0U && !a.reached && a.verdict != KernelVerdict::data;
+  line.range = line.range || range;
+  line.shape += fmt::format("{} {} {};", without_numbers(a.address), a.seen, a.wavefronts.value_or(0));
+  std::uint64_t const known = range ? excess_over(floor, a.seen) : excess.value_or(0);
+  line.once.add(excess, decided, known), line.block.add(lost, decided, known * a.executions.value_or(0));
 }
 
 void add_lines(std::vector<KernelAccess> const& accesses, bool global, std::vector<LineOfBuild>& out) {
@@ -81,6 +97,7 @@ char const* unit_of(LineOfBuild const& l) {
 }
 
 std::string in_words(Excess const& e, bool bound) {
+  if (e.most && e.least != 0 && e.least < *e.most) return fmt::format("{} to {}", e.least, *e.most);
   return e.most ? fmt::format("{}{}", bound ? "at most " : "", *e.most) : "an unknown number";
 }
 
@@ -174,6 +191,8 @@ class Comparing {
     if (f.fault && !o.fault) line.why = "misaligned or out of bounds, which it was not before";
     if (!f.fault && o.fault && !more) line.why = "no longer misaligned or out of bounds";
     bool const fault = f.fault && !o.fault;
+    if ((f.range || o.range) && !fault && !(!f.fault && o.fault))
+      return pair_of_ranges(std::move(line), f, o, per_block);
     if (more && f.open && !fault && now.decided <= *before)
       out_.undecided.push_back(std::move(line));
     else if (more || fault)
@@ -182,6 +201,19 @@ class Comparing {
       out_.better.push_back(std::move(line));
     else
       ++out_.same;
+  }
+
+  /// A line whose cost is a range in one build: worse or better where the ranges do not meet, the same with equal addresses.
+  void pair_of_ranges(ComparedLine line, LineOfBuild const& f, LineOfBuild const& o, bool per_block) {
+    Excess const &now = per_block ? f.block : f.once, &before = per_block ? o.block : o.once;
+    if (before.most && now.least > *before.most)
+      out_.worse.push_back(std::move(line));
+    else if (now.most && *now.most < before.least)
+      out_.better.push_back(std::move(line));
+    else if (f.shape == o.shape)
+      ++out_.same;
+    else
+      out_.undecided.push_back(std::move(line));
   }
 
   /// `harmless`: list for a line without a conflict, or null.

@@ -37,8 +37,8 @@ struct ComparedLine {
 struct Comparison {
   std::vector<ComparedLine> worse{}, better{}, added{}, removed{};
   std::vector<ComparedLine>
-      undecided{};       ///< lines of the new build that may be worse: their verdict is unknown
-  std::size_t same = 0;  ///< lines
+      undecided{};  ///< lines of the new build that may be worse: their verdict is unknown, or their cost is a range
+  std::size_t same = 0;                             ///< lines
   std::vector<std::string> only_new{}, only_old{};  ///< kernels
   std::vector<UnreadFile> not_read{};               ///< of the old build
 
