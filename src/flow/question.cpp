@@ -86,6 +86,29 @@ Name name_of(FlowKernel const& kernel, Written const& w, flow_detail::BlockRun c
   return names.whole(word, 0, a.bits / 8, flow_detail::format_of(a.type), line);
 }
 
+/// An answer is refuted by data that may not exist: what is found in a way that data choose.
+void soften(FlowReport& report) {
+  std::string const what = report.fault   ? report.fault->text
+                           : report.first ? report.first->element + " is wrong"
+                                          : "an element is not written, or is not expected";
+  report.reason = "on one of the ways that data choose: " + what + "; no data were found that lead there";
+  if (report.fault && !report.fault->lines.empty()) report.at = report.fault->lines[0];
+  report.fault.reset(), report.first.reset();
+  report.missing = report.unexpected = 0;
+  report.verdict = FlowVerdict::unknown;
+}
+
+/// Fails if an expectation before has an element of the last one.
+void must_be_disjoint(FlowKernel const& kernel, std::vector<Target> const& targets) {
+  Target const& last = targets.back();
+  for (std::size_t i = 0; i + 1 < targets.size(); ++i)
+    for (std::uint64_t e = 0; targets[i].array() == last.array() && e < kernel.arrays[last.array()].size();
+         ++e)
+      if (targets[i].place(e) != 0 && last.place(e) != 0)
+        throw InputError::whole("two expectations of " + kernel.arrays[last.array()].element(e), last.text(),
+                                "give each its own range: for i in 0..127");
+}
+
 /// One launch, block by block.
 class Launched {
  public:
@@ -96,13 +119,13 @@ class Launched {
     for (FlowExpectation const& e : expectations) {
       targets_.emplace_back(e, kernel);
       report_.elements += targets_.back().count();
-      must_be_disjoint(targets_.back());
+      must_be_disjoint(kernel_, targets_);
     }
   }
 
   void run() {
     run_blocks();
-    if (by_data_ && report_.verdict == FlowVerdict::refuted) soften();
+    if (by_data_ && report_.verdict == FlowVerdict::refuted) soften(report_);
     if (report_.verdict == FlowVerdict::proved) return;
     report_.hints = flow_detail::hints_of(kernel_, uses_, moved_);
   }
@@ -119,18 +142,6 @@ class Launched {
       if (!run_block(block)) return;
     if (!read_elsewhere()) finish();
     leave_out();
-  }
-
-  /// An answer is refuted by data that may not exist: what is found in a way that data choose.
-  void soften() {
-    std::string const what = report_.fault   ? report_.fault->text
-                             : report_.first ? report_.first->element + " is wrong"
-                                             : "an element is not written, or is not expected";
-    report_.reason = "on one of the ways that data choose: " + what + "; no data were found that lead there";
-    if (report_.fault && !report_.fault->lines.empty()) report_.at = report_.fault->lines[0];
-    report_.fault.reset(), report_.first.reset();
-    report_.missing = report_.unexpected = 0;
-    report_.verdict = FlowVerdict::unknown;
   }
 
   /// Executes a block, in each way that data choose. False if it is decided: a fault, or an instruction that is not executed.
@@ -416,16 +427,6 @@ class Launched {
     for (Target& t : targets_)
       if (t.array() == w.array && t.place(w.element) != 0) return &t;
     return nullptr;
-  }
-
-  /// Fails if an expectation before has an element of the last one.
-  void must_be_disjoint(Target const& last) const {
-    for (std::size_t i = 0; i + 1 < targets_.size(); ++i)
-      for (std::uint64_t e = 0;
-           targets_[i].array() == last.array() && e < kernel_.arrays[last.array()].size(); ++e)
-        if (targets_[i].place(e) != 0 && last.place(e) != 0)
-          throw InputError::whole("two expectations of " + kernel_.arrays[last.array()].element(e),
-                                  last.text(), "give each its own range: for i in 0..127");
   }
 
   /// Without an expectation: what reaches the first element that is written of each array.
