@@ -1,5 +1,6 @@
 // Sums over the instructions of a line, worked out by hand.
 #include <swizproof/claim/allowance.hpp>
+#include <swizproof/claim/obligation.hpp>
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,16 @@ TEST(Allowance, OfABlockGoesBeforeThatOfOneExecution) {
       line(allowing(1, 4), {access(2, true, 1), access(2, true, 1), access(2, true, 1), access(2, true, 1)})
           .verdict,
       KernelVerdict::proved);
+}
+
+TEST(Allowance, OfDataIsThatOfTheFileWithoutABound) {
+  KernelAccess const data = access(8, false, 1, KernelVerdict::data);
+  KernelHolds hold;
+  EXPECT_FALSE(accepts(hold, data)) << "the file does not allow it";
+  hold.data_allowed = true;
+  EXPECT_TRUE(accepts(hold, data));
+  hold.limited = true;
+  EXPECT_FALSE(accepts(hold, data)) << "it is above the bound of the file";
 }
 
 TEST(Allowance, IsLargerThanNeeded) {
