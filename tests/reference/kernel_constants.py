@@ -6,14 +6,7 @@ lane, the parameter n and constants, and loads a word of shared memory that the 
 numbers that are given, and tries every n that matters. `kernel` must give its wavefronts where lanes choose the number or it is one number, and at
 least them elsewhere; where content is used, its answer names that. The last line has the numbers; exit code 1 if something differs.
 """
-import argparse
-import collections
-import json
-import os
-import random
-import subprocess
 import sys
-import tempfile
 
 try:
     import numpy as np
@@ -21,6 +14,7 @@ except ImportError:
     print("kernel_constants.py: not run (numpy is not installed)")
     sys.exit(77)
 
+from kernel_batches import run
 from ptx_interpreter import wavefronts
 
 TYPES = {"u8": 1, "s8": 1, "u16": 2, "s16": 2, "u32": 4, "b32": 4, "u64": 8}
@@ -94,7 +88,7 @@ class Case:
                      "uniform": "mov.u32 %r4, %r3;"}[self.kind]
             where = (f"{index} and.b32 %r4, %r4, {self.mask}; mul.wide.u32 %d2, %r4, {self.size}; mov.u64 %d1, t_{self.name}; "
                      f"add.s64 %d3, %d1, %d2; ld.const.{self.type} {load}, [%d3];")
-        return (f".entry {self.name}(.param .u32 n)\n{{\n.reg .b16 %h<9>; .reg .b32 %r<30>; .reg .b64 %d<9>;\n.shared .align 1024 .b8 s_{self.name}[4096];\n"
+        return (f"{self.declaration()}\n.entry {self.name}(.param .u32 n)\n{{\n.reg .b16 %h<9>; .reg .b32 %r<30>; .reg .b64 %d<9>;\n.shared .align 1024 .b8 s_{self.name}[4096];\n"
                 f"mov.u32 %r1, %tid.x; ld.param.u32 %r3, [n];\n{where} {wide[self.size]}\n"
                 f"mul.lo.u32 %r7, %r1, {self.p}; mad.lo.u32 %r7, %r6, {self.q}, %r7; and.b32 %r7, %r7, 1023; shl.b32 %r7, %r7, 2;\n"
                 f"mov.u32 %r2, s_{self.name}; add.u32 %r7, %r7, %r2;\nld.shared.u32 %r8, [%r7];\nret;\n}}\n")
@@ -121,30 +115,5 @@ def wrong(case, kernel, rng, tally):
     return "" if assumed else "content is used and not named"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    o = parser.parse_args()
-    rng, tally, different, done = random.Random(o.seed), collections.Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "tables.ptx")
-        while done < o.cases:
-            cases = [Case(rng, k) for k in range(min(50, o.cases - done))]
-            done += len(cases)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(".version 9.0\n.target sm_90a\n.address_size 64\n" + "\n".join(c.declaration() for c in cases) + "\n" + "".join(c.text() for c in cases))
-            answer = subprocess.run([o.binary, "kernel", path, "--json", "--block", str(THREADS)], capture_output=True, text=True, check=False)
-            kernels = {k["mangled"]: k for k in json.loads(answer.stdout)["kernels"]}
-            for case in cases:
-                if why := wrong(case, kernels[case.name], rng, tally):
-                    different += 1
-                    if different <= 5:
-                        print(f"DIFFERENT: {why}\n{case.declaration()}\n{case.text()}")
-    print(f"{done} kernels: " + ", ".join(f"{v} {k}" for k, v in sorted(tally.items())) + f"; {different} differences")
-    return 1 if different else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, Case, wrong, THREADS))

@@ -6,14 +6,7 @@ constant, as compilers write it for powers of two or by div.s32 and rem.s32, and
 ISA says, rounding to zero, and counts the wavefronts of the lanes that are in an iteration together. `kernel` may not give less, nor call another
 number proved or refuted. The last line has the numbers; exit code 1 if something differs.
 """
-import argparse
-import collections
-import json
-import os
-import random
-import subprocess
 import sys
-import tempfile
 
 try:
     import numpy as np
@@ -21,6 +14,7 @@ except ImportError:
     print("kernel_quotients.py: not run (numpy is not installed)")
     sys.exit(77)
 
+from kernel_batches import run
 from ptx_interpreter import wavefronts
 
 THREADS = 64
@@ -66,34 +60,15 @@ class Case:
                 f"add.s32 %r20, %r20, {self.step}; setp.lt.s32 %p1, %r20, {self.end}; @%p1 bra L_{self.name};\nret;\n}}\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    o = parser.parse_args()
-    rng, tally, different, done = random.Random(o.seed), collections.Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "quotients.ptx")
-        while done < o.cases:
-            cases = [Case(rng, k) for k in range(min(50, o.cases - done))]
-            done += len(cases)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(".version 9.0\n.target sm_90a\n.address_size 64\n" + "".join(c.text() for c in cases))
-            answer = subprocess.run([o.binary, "kernel", path, "--json", "--block", str(THREADS)], capture_output=True, text=True, check=False)
-            kernels = {k["mangled"]: k for k in json.loads(answer.stdout)["kernels"]}
-            for case in cases:
-                [a], worst = kernels[case.name]["accesses"], case.cost()
-                tally[a["verdict"]] += 1
-                tally["with the wavefronts of the model"] += a["wavefronts"] == worst
-                decided = {"proved": worst == 1, "refuted": worst > 1, "unknown": True}
-                if a["wavefronts"] < worst or not decided.get(a["verdict"], False) or a["in_bounds"] is False or a["aligned"] is False:
-                    different += 1
-                    if different <= 5:
-                        print(f"DIFFERENT: {a['verdict']} {a['wavefronts']}, and it is {worst}: {a['reason']}\n{case.text()}")
-    print(f"{done} kernels: " + ", ".join(f"{v} {k}" for k, v in sorted(tally.items())) + f"; {different} differences")
-    return 1 if different else 0
+def wrong(case, kernel, _, tally):
+    [a], worst = kernel["accesses"], case.cost()
+    tally[a["verdict"]] += 1
+    tally["with the wavefronts of the model"] += a["wavefronts"] == worst
+    decided = {"proved": worst == 1, "refuted": worst > 1, "unknown": True}
+    if a["wavefronts"] < worst or not decided.get(a["verdict"], False) or a["in_bounds"] is False or a["aligned"] is False:
+        return f"{a['verdict']} {a['wavefronts']}, and it is {worst}: {a['reason']}"
+    return ""
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, Case, wrong, THREADS))
