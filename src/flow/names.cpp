@@ -16,13 +16,6 @@ constexpr std::pair<std::string_view, Format> format_names[] = {
     {"f64", Format::f64},     {"e4m3", Format::e4m3},   {"e5m2", Format::e5m2},  {"f16x2", Format::f16},
     {"bf16x2", Format::bf16}, {"e4m3x2", Format::e4m3}, {"e5m2x2", Format::e5m2}};
 
-std::uint64_t mixed_key(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  std::uint64_t x = a * 0x9E3779B97F4A7C15U ^ b;
-  x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9U ^ c;
-  x = (x ^ x >> 32) * 0x94D049BB133111EBU;
-  return x ^ x >> 31;
-}
-
 static_assert(static_cast<int>(Format::e5m2) == static_cast<int>(FloatFormat::e5m2) + 1);
 FloatFormat float_format(Format format) { return static_cast<FloatFormat>(static_cast<int>(format) - 1); }
 
@@ -133,7 +126,9 @@ Name Names::converted(Name a, Format format, unsigned bytes, std::uint32_t line)
 }
 
 Name Names::moved(Name a, std::uint32_t writer, std::uint32_t reader) {
-  auto const [at, fresh] = moved_.try_emplace(mixed_key(a, writer, reader), 0);
+  auto const path =
+      paths_.try_emplace(std::uint64_t{writer} << 32 | reader, static_cast<std::uint32_t>(paths_.size()));
+  auto const [at, fresh] = moved_.try_emplace(std::uint64_t{a} << 32 | path.first->second, 0);
   if (fresh) at->second = add({NameKind::moved, nodes_[a].format, nodes_[a].bytes, a, writer, 0, reader});
   return at->second;
 }

@@ -204,6 +204,7 @@ class Names {
   std::vector<std::uint32_t> starts_{0};  ///< canonical number of each array's first element: from 1 on
   std::uint32_t end_ = 1;                 ///< behind the canonical number of the last element
   std::unordered_map<std::uint64_t, Name> loaded_, moved_, converted_;
+  std::unordered_map<std::uint64_t, std::uint32_t> paths_;  ///< numbers of pairs of writer and reader
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
   std::map<std::pair<std::string, std::vector<std::uint64_t>>, Name> functions_;
   mutable ExtremeSets sets_{};  ///< numbered where they are met, also those of expectations
