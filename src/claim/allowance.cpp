@@ -53,8 +53,9 @@ std::vector<AllowedLine> allowed_lines(std::vector<LineAllowance> const& allow, 
   std::vector<AllowedLine> out;
   for (LineAllowance const& allowance : allow) {
     LineSum sum(allowance);
-    for (std::size_t i = 0; i < report.accesses.size(); ++i) {
-      KernelAccess const& a = report.accesses[i];
+    std::vector<KernelAccess> const& all = allowance.global ? report.global : report.accesses;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      KernelAccess const& a = all[i];
       if (a.executed && a.wavefronts && (a.verdict == KernelVerdict::data) == allowance.data &&
           is_at(a, allowance.line, file))
         sum.add(a, i);
@@ -66,10 +67,10 @@ std::vector<AllowedLine> allowed_lines(std::vector<LineAllowance> const& allow, 
 
 bool accepts(KernelHolds const& hold, KernelAccess const& a) {
   if (a.verdict != KernelVerdict::data) return false;
-  if (a.sectors) return hold.data_allowed;
-  bool limited = hold.limited;
+  bool const global = a.sectors.has_value();
+  bool limited = hold.limited && !global;
   for (LineAllowance const& one : hold.options.allow) {
-    if (!is_at(a, one.line, hold.options.file)) continue;
+    if (one.global != global || !is_at(a, one.line, hold.options.file)) continue;
     if (one.data) return a.wavefronts && *a.wavefronts <= one.at_most;
     limited = true;  // a bound above it is what makes the verdict depend on data
   }

@@ -109,7 +109,7 @@ class AccessDecision {
     } else {
       if (m.global) {
         out.access.ideal = ideal_of_global(kernel_, m, executed);
-        out.access.allowed = out.access.ideal + kernel_.options.excess_sectors;
+        out.access.allowed = allowed_sectors(kernel_.options, out.access);
       }
       KernelAccess const plain = out.access;
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};

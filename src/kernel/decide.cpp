@@ -162,9 +162,10 @@ std::string assumed_of_tensor_maps(std::vector<KernelAccess> const& all) {
                      all.size() > most ? fmt::format(" and {} more", all.size() - most) : "");
 }
 
-/// The accesses alone; generic ones where they are surely shared memory.
-std::vector<KernelAccess> list_program(LoweredKernel lowered) {
-  KernelOptions const options;
+/// The accesses alone; generic ones where they are surely shared memory, or global if these are listed.
+std::vector<KernelAccess> list_program(LoweredKernel lowered, bool global) {
+  KernelOptions options;
+  options.global = global;
   ExecutedKernel kernel{lowered.module, options, {.block = {32, 1, 1}}};
   kernel.program = program::with_one_entry(std::move(lowered.program));
   kernel.flow = program::flow_of(kernel.program);
@@ -212,14 +213,14 @@ KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kern
   return report;
 }
 
-std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
+std::vector<KernelAccess> accesses_in(ptx::Module const& module, ptx::Function const& function, bool global) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   ptx::Function const& f = inlined ? *inlined : function;
-  return kernel_detail::list_program({module, f, ptx::lower(module, f)});
+  return kernel_detail::list_program({module, f, ptx::lower(module, f, global)}, global);
 }
 
-std::vector<KernelAccess> shared_accesses(sass::Module const& module, sass::Lowered const& kernel) {
-  return kernel_detail::list_program({module.source, kernel.head, kernel.program});
+std::vector<KernelAccess> accesses_in(sass::Module const& module, sass::Lowered const& kernel, bool global) {
+  return kernel_detail::list_program({module.source, kernel.head, kernel.program}, global);
 }
 
 bool needs_block(sass::Lowered const& kernel, KernelOptions const& options) {

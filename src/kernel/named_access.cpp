@@ -32,10 +32,16 @@ using program::MemoryAccess;
 
 namespace {
 
-unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
+/// The allowance of the line, in wavefronts or sectors.
+std::optional<unsigned> allowance_of(KernelOptions const& options, KernelAccess const& access, bool global) {
   for (LineAllowance const& a : options.allow)
-    if (!a.data && is_at(access, a.line, options.file)) return a.at_most;
-  return options.at_most.value_or(access.ideal + options.excess);
+    if (!a.data && a.global == global && is_at(access, a.line, options.file)) return a.at_most;
+  return std::nullopt;
+}
+
+unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
+  return allowance_of(options, access, false)
+      .value_or(options.at_most.value_or(access.ideal + options.excess));
 }
 
 /// A generic address of no symbol and no parameter: it depends on data if nothing but loads gives it.
@@ -65,6 +71,10 @@ NamedAccess name_global(ExecutedKernel const& kernel, MemoryAccess const& m, Exe
 }
 
 }  // namespace
+
+unsigned allowed_sectors(KernelOptions const& options, KernelAccess const& access) {
+  return allowance_of(options, access, true).value_or(access.ideal + options.excess_sectors);
+}
 
 KernelAccess described(ptx::Module const& module, MemoryAccess const& m, bool sass) {
   KernelAccess out;

@@ -21,6 +21,10 @@ struct NamedAccess {
 [[nodiscard]] KernelAccess described(ptx::Module const& module, program::MemoryAccess const& access,
                                      bool sass);
 
+/// Sectors that an access to global memory may touch: those of its line's allowance, else the ideal ones and as many above. Checked by
+/// KernelObligations.AllowancesOfGlobalMemoryAreOfItsAccesses.
+[[nodiscard]] unsigned allowed_sectors(KernelOptions const& options, KernelAccess const& access);
+
 /// Names an access by its index in the program; nothing if it surely accesses no shared memory.
 [[nodiscard]] std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index);
 

@@ -10,11 +10,11 @@
 
 namespace swizproof {
 
-/// Accesses of a kernel that one allowance is for. Sums are of wavefronts above the ideal, in the worst case of each instruction.
+/// Accesses of a kernel that one allowance is for. Sums are of wavefronts above the ideal, or of sectors, in the worst case of each instruction.
 struct AllowedLine {
   LineAllowance allowance{};
   std::optional<std::size_t>
-      worst{};                ///< index in KernelReport::accesses of the one with the most wavefronts
+      worst{};  ///< index of the one with the most wavefronts in KernelReport::accesses, or of sectors in ::global
   unsigned instructions = 0;  ///< number above the ideal
   unsigned wavefronts = 0;    ///< of the worst
   std::uint64_t excess = 0;   ///< of one execution of each instruction

@@ -30,7 +30,7 @@
 
 namespace swizproof {
 
-/// Wavefronts that the accesses of one line of the source may take.
+/// Wavefronts that the accesses of one line of the source may take, or sectors of global memory.
 struct LineAllowance {
   std::string line{};  ///< `gemm.cu:31`, or a longer end of the path
   unsigned at_most = 0;
@@ -41,6 +41,7 @@ struct LineAllowance {
       excess{};  ///< wavefronts above the ideal, summed over the instructions of the line
   std::optional<std::uint64_t> lost{};  ///< the same, by all executions of a block
   bool of_one = false;                  ///< one obligation alone has it
+  bool global = false;  ///< for accesses to global memory, and no others: the numbers are sectors
 };
 
 /// Options of one decision.
@@ -264,10 +265,11 @@ struct KernelReport {
                                          KernelOptions const& options);
 [[nodiscard]] bool needs_block(sass::Lowered const& kernel, KernelOptions const& options);
 
-/// Accesses of a function to shared memory, none of them decided: instruction, source and PTX line of each.
-[[nodiscard]] std::vector<KernelAccess> shared_accesses(ptx::Module const& module,
-                                                        ptx::Function const& function);
-[[nodiscard]] std::vector<KernelAccess> shared_accesses(sass::Module const& module,
-                                                        sass::Lowered const& kernel);
+/// Accesses of a function to shared memory, none of them decided: instruction, source and PTX line of each. `global`: also those to global
+/// memory, which have `sectors`. Checked by KernelObligations.AllowancesOfGlobalMemoryAreOfItsAccesses.
+[[nodiscard]] std::vector<KernelAccess> accesses_in(ptx::Module const& module, ptx::Function const& function,
+                                                    bool global);
+[[nodiscard]] std::vector<KernelAccess> accesses_in(sass::Module const& module, sass::Lowered const& kernel,
+                                                    bool global);
 
 }  // namespace swizproof

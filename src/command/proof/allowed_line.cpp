@@ -6,10 +6,13 @@ namespace swizproof::command {
 
 namespace {
 
-/// `28 wavefronts above the ideal in sum of 4 instructions`, what was allowed of it, and whether it is a bound.
+char const* unit_of(AllowedLine const& l) { return l.allowance.global ? "sectors" : "wavefronts"; }
+
+/// `28 wavefronts above the ideal in sum`, or those of a block.
 std::string sum_of(AllowedLine const& l) {
-  return l.is_per_block() ? fmt::format("{} wavefronts of a block lost", *l.lost)
-                          : fmt::format("{} wavefronts above the ideal in sum", l.excess);
+  if (!l.is_per_block()) return fmt::format("{} {} above the ideal in sum", l.excess, unit_of(l));
+  return l.allowance.global ? fmt::format("{} sectors of a block above the ideal", *l.lost)
+                            : fmt::format("{} wavefronts of a block lost", *l.lost);
 }
 
 std::uint64_t allowed_sum(AllowedLine const& l) {
@@ -28,7 +31,7 @@ std::string note_of(AllowedLine const& l) {
   if (!l.allowance.of_one || l.verdict != KernelVerdict::proved || !l.is_larger_than_needed()) return {};
   std::string const change =
       l.wavefronts < l.allowance.at_most
-          ? fmt::format("{} wavefronts are allowed, and {} needed", l.allowance.at_most, l.wavefronts)
+          ? fmt::format("{} {} are allowed, and {} needed", l.allowance.at_most, unit_of(l), l.wavefronts)
           : fmt::format("{}, {} allowed", sum_of(l), allowed_sum(l));
   return fmt::format("{}{}: {}: --emit lock writes the smaller number, or what was gained can be lost unseen",
                      l.allowance.line, l.allowance.data ? " (data)" : "", change);

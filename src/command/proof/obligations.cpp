@@ -435,7 +435,8 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
   for (FailingAccess const& f : failing_of(o, r))
     add(*f.access, describe(f, *o.arch, 0, Style("never", STDOUT_FILENO)));
   for (AllowedLine const* const l : failing_lines_of(o, r)) {
-    add(r.kernel->accesses[*l->worst], command::failing(*l) + "\n");
+    add((l->allowance.global ? r.kernel->global : r.kernel->accesses)[*l->worst],
+        command::failing(*l) + "\n");
     all.back().rule = l->verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
   }
   for (FailingOperand const& f : failing_operands_of(o, r)) add(*f.operand, describe(f, 0));

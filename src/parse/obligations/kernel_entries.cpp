@@ -213,6 +213,10 @@ class KernelEntries {
         options.params[std::string(name.str())] = parameter(value);
     }
     if (toml::node const* const allow = table.get("allow")) options.allow = allowances(*allow);
+    for (std::size_t k = 0; k < options.allow.size() && !options.global; ++k)
+      if (options.allow[k].global)
+        file_.fail("sectors are of global memory", (*table.get("allow")->as_array())[k].source(),
+                   "global = true");
     return options;
   }
 
@@ -252,15 +256,19 @@ class KernelEntries {
   }
   [[nodiscard]] LineAllowance allowance(toml::node const& item) const {
     toml::table const* const one = item.as_table();
-    if (one == nullptr || !one->contains("line") || !one->contains("at_most"))
+    bool const global = one != nullptr && one->contains("sectors");
+    if (one == nullptr || !one->contains("line") || one->contains("at_most") == global)
       file_.fail(
-          "an allowance is {line = \"gemm.cu:88\", at_most = 8}, with kernel = \"NAME\" if it is not for "
-          "all",
+          "an allowance is {line = \"gemm.cu:88\", at_most = 8}, of global memory {line = .., sectors = 8}, "
+          "with kernel = \"NAME\" if it is not for all",
           item.source());
-    static std::set<std::string_view> const known{"line", "at_most", "kernel", "data", "excess", "lost"};
+    static std::set<std::string_view> const known{"line", "at_most", "sectors", "kernel",
+                                                  "data", "excess",  "lost"};
     file_.refuse_unknown_keys(*one, known);
+    char const* const most_key = global ? "sectors" : "at_most";
     LineAllowance out{file_.string(*one->get("line"), "line"),
-                      static_cast<unsigned>(file_.number(*one->get("at_most"), "at_most", 1, 1024))};
+                      static_cast<unsigned>(file_.number(*one->get(most_key), most_key, 1, 1024))};
+    out.global = global;
     if (toml::node const* const kernel = one->get("kernel")) {
       out.kernel = file_.string(*kernel, "kernel");
       file_.within(*kernel, [&] { return Pattern(out.kernel, "kernel").found_in(""); });
@@ -291,8 +299,9 @@ class KernelEntries {
   }
 
   static std::vector<KernelAccess> accesses_of(KernelHolds const& hold, std::size_t kernel) {
-    return hold.sass ? shared_accesses(hold.sass->module, hold.sass->kernels[kernel])
-                     : shared_accesses(*hold.module, hold.module->functions[kernel]);
+    bool const global = hold.options.global;
+    return hold.sass ? accesses_in(hold.sass->module, hold.sass->kernels[kernel], global)
+                     : accesses_in(*hold.module, hold.module->functions[kernel], global);
   }
 
   /// Refuses a line of `allow` without an access, or for an access of another line, and a parameter that no kernel has.
@@ -317,7 +326,9 @@ class KernelEntries {
       for (KernelAccess const& a : accesses_of(hold, i)) {
         std::array<std::size_t, 2> all{allow.size(), allow.size()};  // without and with `data`
         for (std::size_t k = 0; k < allow.size(); ++k) {
-          if (!is_at(a, allow[k].line, hold.file) || !is_for(allow[k], hold.module->functions[i])) continue;
+          if (allow[k].global != a.sectors.has_value() || !is_at(a, allow[k].line, hold.file) ||
+              !is_for(allow[k], hold.module->functions[i]))
+            continue;
           std::size_t& found = all[allow[k].data ? 1 : 0];
           if (found != allow.size())
             file_.fail(fmt::format("'{}' and '{}' are of one access: it has an allowance already",
@@ -328,7 +339,8 @@ class KernelEntries {
       }
     for (std::size_t k = 0; k < allow.size(); ++k)
       if (!used[k])
-        file_.fail("no access to shared memory is at '" + allow[k].line + "'" +
+        file_.fail(fmt::format("no access to {} memory is at '{}'", allow[k].global ? "global" : "shared",
+                               allow[k].line) +
                        (allow[k].kernel.empty() ? "" : " in a kernel that '" + allow[k].kernel + "' finds"),
                    (*table.get("allow")->as_array())[k].source(), again(table, hold));
   }
@@ -338,6 +350,8 @@ class KernelEntries {
     if (toml::node const* const block = table.get("block"))
       for (BlockShape const& shape : file_.shapes_in(*block))
         blocks += fmt::format(" --block {}", fmt::join(shape, ","));
+    if (hold.options.races) blocks += " --races";
+    if (hold.options.global) blocks += " --global";
     return fmt::format(
         "if it has moved: 'swizproof kernel {}{} --emit lock' writes the lines as they are now", hold.file,
         blocks);

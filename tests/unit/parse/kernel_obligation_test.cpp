@@ -176,6 +176,42 @@ TEST_F(KernelObligations, OfGlobalMemoryBoundItsSectors) {
   EXPECT_EQ(outcome("global = 1"), "global is true or false");
 }
 
+// One line has a load from global memory of stride 8, 8 sectors, and a store to shared memory without a conflict.
+TEST_F(KernelObligations, AllowancesOfGlobalMemoryAreOfItsAccesses) {
+  std::ofstream(folder_ / "build" / "both.ptx")
+      << ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 tile[4096];\n"
+         ".entry both(.param .u64 .ptr .global .align 256 p)\n.reqntid 64, 1, 1\n{\n"
+         ".reg .b32 %r<9>; .reg .b64 %d<4>;\nld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+         "mul.wide.u32 %d2, %r1, 8; add.s64 %d3, %d1, %d2;\n.loc 1 5 0\nld.global.u32 %r2, [%d3];\n"
+         "mov.u32 %r3, tile; mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], %r2;\nret;\n}\n"
+         ".file 1 \"src/both.cu\"\n";
+  auto const outcome = [&](std::string const& lines) {
+    auto const all = read("[[kernel]]\nptx = \"build/both.ptx\"\n" + lines);
+    Malformed const* const wrong = std::get_if<Malformed>(&all.at(0).what);
+    if (wrong == nullptr) return std::string(name(decide(all.at(0), {}).outcome));
+    return wrong->error.message.substr(wrong->error.message.find(": ") + 2);  // behind the place
+  };
+  auto const allowed = [&](std::string const& what) {
+    return outcome("global = true\nallow = [{line = \"both.cu:5\", " + what + "}]");
+  };
+  EXPECT_EQ(outcome("global = true"), "refuted") << "8 sectors, 5 allowed";
+  EXPECT_EQ(allowed("sectors = 8"), "proved");
+  EXPECT_EQ(allowed("sectors = 7"), "refuted");
+  EXPECT_EQ(allowed("sectors = 8, excess = 4"), "proved");
+  EXPECT_EQ(allowed("sectors = 8, excess = 3"), "refuted");
+  EXPECT_EQ(allowed("sectors = 8, excess = 9, lost = 8"), "proved")
+      << "4 above the ideal in each of two warps";
+  EXPECT_EQ(allowed("sectors = 8, excess = 9, lost = 7"), "refuted");
+  EXPECT_EQ(allowed("at_most = 8"), "refuted") << "wavefronts of the store are allowed, and no sectors";
+  EXPECT_EQ(outcome("global = true\nallow = [{line = \"both.cu:5\", sectors = 8}, {line = \"both.cu:5\", "
+                    "at_most = 1}]"),
+            "proved");
+  EXPECT_EQ(allowed("sectors = 8, at_most = 8").substr(0, 19), "an allowance is {li");
+  EXPECT_EQ(outcome("global = true\nallow = [{line = \"both.cu:6\", sectors = 8}]"),
+            "no access to global memory is at 'both.cu:6'");
+  EXPECT_EQ(outcome("allow = [{line = \"both.cu:5\", sectors = 8}]"), "sectors are of global memory");
+}
+
 TEST_F(KernelObligations, AllowLinesWhatTheySay) {
   std::string const two = "name = \"two\"\nblock = 32\n";
   EXPECT_EQ(verdicts(two), Words{"refuted"});
