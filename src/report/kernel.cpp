@@ -152,6 +152,7 @@ std::string sectors_in_words(KernelAccess const& a) {
 
 std::string failing_global(KernelAccess const& a) {
   std::string const words = sectors_in_words(a);
+  if (!a.wavefronts) return fmt::format("{}: {}: {}", source_of(a), a.op, words);
   return fmt::format("{}: {}: {} sectors, ideal {}{}{}", source_of(a), a.op, sectors_of(a), a.ideal,
                      words.empty() ? "" : "; ", words);
 }

@@ -4,12 +4,13 @@
 A case is a kernel with one access at p + bytes * f(tid) + g. f is made of 32-bit arithmetic that wraps: a factor of any sign, a constant, a
 permutation of the lanes, a shift; it is extended with or without sign. Some kernels add an unknown n before or after the extension. The model
 computes the addresses of every lane of every warp as Python integers, for every residue modulo 128 of the pointer and of n, and counts pieces of 32
-and 128 bytes. It has no line of the program.
+and 128 bytes. It has no line of the program. The allowances of --emit lock are compared too: `prove` must hold with them, and fail with one sector less.
 """
 import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,38 @@ def check(case, said, excess):
     return [f"{key}: {said[key]} instead of {value}" for key, value in want.items() if said[key] != value]
 
 
+def check_lock(binary, path, excess, cases, said, rng):
+    """Compares the allowances of `--emit lock` with the model, and the verdicts of `prove` with them; differences as texts, number of allowances."""
+    text = subprocess.run([binary, "kernel", path, "--global", "--excess-sectors", str(excess), "--emit", "lock"], capture_output=True, text=True).stdout
+    found = {}
+    for line, rest, kernel in re.findall(r'\{line = "global\.ptx:(\d+)", (.*), kernel = "\^(\w+)\$"\}', text):
+        found[kernel] = (int(line), rest)
+    wrong = []
+    for case in cases:
+        most, *_, lanes = case.answer()
+        ideal = -(-lanes * case.bytes // 32)
+        warps = sum(any(case.active(t) for t in range(first, first + 32)) for first in range(0, case.threads, 32))
+        want = None
+        if lanes and most > ideal + excess:
+            want = (said[case.name]["global_accesses"][0]["ptx_line"], f"sectors = {most}, excess = {most - ideal}, lost = {(most - ideal) * warps}")
+        if found.get(case.name) != want:
+            wrong.append(f"{case.name}: the lock has {found.get(case.name)} instead of {want}")
+
+    def proved(lock):
+        run = subprocess.run([binary, "prove", "/dev/stdin", "--json"], input=lock, capture_output=True, text=True)
+        return {c["name"].split(": ")[1].split("(")[0].split()[0]: c["verdict"] for c in json.loads(run.stdout)["claims"]}
+
+    verdicts = proved(text)
+    wrong += [f"{name}: {verdict} with its own lock" for name, verdict in verdicts.items() if verdict != "proved"]
+    if found:
+        name = rng.choice(sorted(found))
+        key = rng.choice(["sectors", "lost"])
+        less = re.sub(r"(.*%s = )(\d+)(.*kernel = \"\^%s\$.*)" % (key, name), lambda m: f"{m[1]}{int(m[2]) - 1}{m[3]}", text)
+        if less == text or proved(less)[name] != "refuted":
+            wrong.append(f"{name}: {proved(less)[name]} with {key} less by one")
+    return wrong, len(found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
@@ -117,7 +150,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
-    failed, verdicts, done = 0, {}, 0
+    failed, verdicts, done, locked = 0, {}, 0, 0
     while done < options.cases:
         cases = [Case(done + k, rng) for k in range(min(200, options.cases - done))]
         done += len(cases)
@@ -128,10 +161,15 @@ def main():
                 file.write(".version 8.0\n.target sm_90\n.address_size 64\n" + "\n".join(c.ptx() for c in cases))
             run = subprocess.run([options.binary, "kernel", path, "--global", "--excess-sectors", str(excess), "--json"],
                                  capture_output=True, text=True)
-        if run.returncode not in (0, 1, 3):
-            print(run.stdout, run.stderr)
-            return 1
-        said = {k["kernel"].split("(")[0]: k for k in json.loads(run.stdout)["kernels"]}
+            if run.returncode not in (0, 1, 3):
+                print(run.stdout, run.stderr)
+                return 1
+            said = {k["kernel"].split("(")[0]: k for k in json.loads(run.stdout)["kernels"]}
+            lock, lines = check_lock(options.binary, path, excess, cases, said, rng)
+        locked += lines
+        for text in lock:
+            failed += 1
+            print(f"seed {options.seed}, excess {excess}: {text}")
         for case in cases:
             found = said[case.name].get("global_accesses", [])
             wrong = ["no access is listed"] if len(found) != 1 else check(case, found[0], excess)
@@ -142,7 +180,7 @@ def main():
                 print(f"seed {options.seed}, {case.name}, excess {excess}: {'; '.join(wrong)}\n{case.ptx()}\n{found}")
             if failed > 5:
                 return 1
-    print(f"kernel_global: {done} cases, {verdicts}, {failed} differ")
+    print(f"kernel_global: {done} cases, {verdicts}, {locked} allowances, {failed} differ")
     return 1 if failed else 0
 
 

@@ -185,15 +185,18 @@ std::string proved_kernels(std::vector<Result> const& results) {
   std::vector<std::string> names;
   std::size_t more = 0;
   for (Result const& r : results) {
-    auto const& all = r.report.accesses;
-    bool const proved = std::all_of(all.begin(), all.end(),
-                                    [](KernelAccess const& a) { return a.verdict == KernelVerdict::proved; });
-    if (all.empty() || !proved || !r.report.refused.empty()) continue;
+    auto const proved = [](auto const& all) {
+      return std::all_of(all.begin(), all.end(),
+                         [](auto const& a) { return a.verdict == KernelVerdict::proved; });
+    };
+    std::size_t const all = r.report.accesses.size() + r.report.global.size();
+    if (all == 0 || !proved(r.report.accesses) || !proved(r.report.global) || !proved(r.report.operands) ||
+        !r.report.refused.empty())
+      continue;
     if (names.size() == most)
       ++more;
     else
-      names.push_back(
-          fmt::format("{} ({} access{})", short_name(r.name), all.size(), all.size() == 1 ? "" : "es"));
+      names.push_back(fmt::format("{} ({} access{})", short_name(r.name), all, all == 1 ? "" : "es"));
   }
   if (names.empty()) return {};
   return fmt::format("every access is proved of {}{}\n", fmt::join(names, ", "),
@@ -263,8 +266,6 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments, Kernel
     throw InputError::whole("--watch prints text alone", "--watch",
                             "leave out --json, --format, --emit, --sarif, --html and --since");
   refuse_without_source(arguments.compiler, arguments.files);
-  if (options.global && (arguments.emit == "lock" || !arguments.html.empty()))
-    throw InputError::whole("--emit lock and --html are of shared memory", "--global", "leave --global out");
   if (!std::has_single_bit(options.pointers))
     throw InputError::whole("an alignment is a power of two", fmt::format("--pointers {}", options.pointers));
   if (!arguments.emit.empty() && !arguments.since.empty())

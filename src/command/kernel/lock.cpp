@@ -46,25 +46,28 @@ bool has_allowance(KernelAccess const& a) {
 
 std::string allowances_of(std::vector<Result> const& results, std::string const& file,
                           std::string const& block) {
-  std::map<std::tuple<std::string, std::string, bool>, AllowedLine>
-      all;  // by kernel, line and dependence on data
+  std::map<std::tuple<std::string, bool, std::string, bool>, AllowedLine>
+      all;  // by kernel, memory, line and dependence on data
   for (Result const& r : results) {
     if (r.file != file || (!block.empty() && r.report.block != block)) continue;
     std::vector<LineAllowance> lines;
-    for (KernelAccess const& a : r.report.accesses)
-      if (has_allowance(a)) {
+    for (auto const* const accesses : {&r.report.accesses, &r.report.global})
+      for (KernelAccess const& a : *accesses) {
+        if (!has_allowance(a)) continue;
         LineAllowance one{line_of(a, file), 0, {}, a.verdict == KernelVerdict::data};
-        if (std::none_of(lines.begin(), lines.end(),
-                         [&](LineAllowance const& l) { return l.line == one.line && l.data == one.data; }))
+        one.global = a.sectors.has_value();
+        if (std::none_of(lines.begin(), lines.end(), [&](LineAllowance const& l) {
+              return l.line == one.line && l.data == one.data && l.global == one.global;
+            }))
           lines.push_back(std::move(one));
       }
     for (AllowedLine& l : allowed_lines(lines, r.report, file))
-      all.insert_or_assign({r.name, l.allowance.line, l.allowance.data}, std::move(l));
+      all.insert_or_assign({r.name, l.allowance.global, l.allowance.line, l.allowance.data}, std::move(l));
   }
   std::vector<std::string> lines;
   for (auto const& [at, l] : all)
     lines.push_back(toml_table({{"line", toml_text(l.allowance.line)},
-                                {"at_most", std::to_string(l.wavefronts)},
+                                {l.allowance.global ? "sectors" : "at_most", std::to_string(l.wavefronts)},
                                 {"excess", std::to_string(l.excess)},
                                 {"lost", l.lost ? std::to_string(*l.lost) : ""},
                                 {"data", l.allowance.data ? "true" : ""},
@@ -79,13 +82,18 @@ std::vector<std::string> not_covered(std::vector<Result> const& results) {
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   };
   for (Result const& r : results) {
-    for (KernelAccess const& a : r.report.accesses)
-      if (is_fault(a) || (a.verdict != KernelVerdict::proved && !a.wavefronts))
-        add(r, fmt::format("{}: {}: {}", line_of(a, r.file), a.op,
-                           is_fault(a) ? "misaligned or beyond its array" : a.reason));
+    for (auto const* const accesses : {&r.report.accesses, &r.report.global})
+      for (KernelAccess const& a : *accesses)
+        if (is_fault(a) || (a.verdict != KernelVerdict::proved && !a.wavefronts))
+          add(r, fmt::format("{}: {}: {}", line_of(a, r.file), a.op,
+                             is_fault(a) ? "misaligned or beyond its array" : a.reason));
     for (KernelOperand const& o : r.report.operands)
       if (o.verdict != KernelVerdict::proved)
         add(r, fmt::format("PTX line {}: {}: {}", o.ptx_line, o.op, o.reason.empty() ? "refuted" : o.reason));
+    if (r.report.races && r.report.races->verdict != RaceVerdict::proved)
+      add(r, r.report.races->verdict == RaceVerdict::refuted
+                 ? "it has races"
+                 : "its races are not decided: " + r.report.races->reason);
   }
   return lines;
 }

@@ -44,6 +44,48 @@ std::string frequency_of(KernelAccess const& a) {
   return text;
 }
 
+/// Rows of the table of global memory, the refuted ones first.
+Json global_json(KernelReport const& report, Sources& sources) {
+  std::vector<GlobalRow> rows = global_rows(report);
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](GlobalRow const& row) { return row.first->verdict != KernelVerdict::proved; });
+  Json all = Json::array();
+  for (GlobalRow const& row : rows) {
+    auto const text = source_text(sources, outermost_line(sources, *row.first));
+    all.push_back({{"verdict", name(row.first->verdict)},
+                   {"source", row.source},
+                   {"op", row.op},
+                   {"sectors", row.sectors},
+                   {"ideal", row.ideal},
+                   {"lines", row.lines},
+                   {"words", row.words},
+                   {"text", text ? Json(*text) : Json()}});
+  }
+  return all;
+}
+
+/// Sectors above the allowed number, of an execution of each access to global memory that is refuted or depends on data.
+std::uint64_t sectors_above(KernelReport const& report) {
+  std::uint64_t sum = 0;
+  for (KernelAccess const& a : report.global)
+    if (a.executed && a.wavefronts) sum += excess_over(a.allowed, *a.wavefronts);
+  return sum;
+}
+
+/// The lines below a kernel's tables: operands that fail, races, arrays without a fix, and what the answers rest on.
+Json notes_of(KernelReport const& report) {
+  Json notes = Json::array();
+  for (FailingOperand const& f : failing_operands(report)) notes.push_back(f.text);
+  if (report.races) notes.push_back(describe(*report.races, 0));
+  for (KernelUnfixed const& u : report.unfixed)
+    notes.push_back(fmt::format("no fix of array {}: {}", u.array, u.reason));
+  if (!report.vectors.empty()) notes.push_back(describe(report.vectors, 0));
+  if (!report.assumed.empty()) notes.push_back(assumed_in_words(report.assumed));
+  if (!report.assumed_bases.empty()) notes.push_back("assumed: " + report.assumed_bases);
+  for (std::string const& assumed : report.rests_on) notes.push_back("assumed: " + assumed);
+  return notes;
+}
+
 /// The only fix of a kernel's shared memory, if no access has a conflict after it.
 Fix const* whole_fix(KernelReport const& report) {
   if (report.fixes.size() != 1 || !report.unfixed.empty()) return nullptr;
@@ -153,9 +195,9 @@ std::string page_of(std::vector<std::string> const& files, std::vector<Result> c
         kernel["fixes"].push_back(to_json(fix));
         kernel["fixes"].back().update(Json{{"array", f.array}, {"start", f.start}, {"left_out", f.left_out}});
       }
-    kernel["notes"] = Json::array();
-    for (FailingOperand const& f : failing_operands(r.report)) kernel["notes"].push_back(f.text);
-    if (r.report.races) kernel["notes"].push_back(describe(*r.report.races, 0));
+    kernel["notes"] = notes_of(r.report);
+    if (!r.report.global.empty())
+      kernel["global"] = global_json(r.report, sources), kernel["sectors"] = sectors_above(r.report);
     kernel["listing"] = listing_of(sources, lines, [](SourceFile const& file) {
       return Json{{"file", file.name},
                   {"path", file.path.empty() ? Json() : Json(file.path)},

@@ -54,6 +54,16 @@ struct Sums {
 /// Text of a line of source, where it can be read.
 [[nodiscard]] std::optional<std::string> source_text(Sources& sources, SourceLine const& at);
 
+/// Accesses to global memory that a reader cannot tell apart: a row of a table. Texts are those of the columns.
+struct GlobalRow {
+  KernelAccess const* first = nullptr;
+  std::size_t count = 0;
+  std::string source{}, op{}, sectors{}, ideal{}, lines{}, words{};
+};
+
+/// Rows of the accesses to global memory that a lane executes. Checked by tests/golden/kernel_global.txt.
+[[nodiscard]] std::vector<GlobalRow> global_rows(KernelReport const& report);
+
 /// Prints a kernel: its accesses, fixes, descriptors and bulk copies.
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style);

@@ -93,7 +93,7 @@ std::string unexecuted(KernelReport const& report) {
         lines.push_back(std::move(line));
     }
   };
-  add(report.accesses), add(report.operands);
+  add(report.accesses), add(report.operands), add(report.global);
   if (count == 0) return {};
   constexpr std::size_t most = 3;
   std::string const more = lines.size() > most ? fmt::format(" and {} more lines", lines.size() - most) : "";
@@ -359,41 +359,20 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
 }
 
 /// Accesses to global memory: a table of their own.
-void print_global(Common const& common, std::vector<KernelAccess> const& all, Style const& style) {
-  std::vector<std::pair<KernelAccess const*, std::vector<std::string>>> rows;
-  std::map<std::vector<std::string>, std::size_t> known;
-  std::vector<std::size_t> counts;
-  for (KernelAccess const& a : all) {
-    if (!a.executed || (style.brief() && a.verdict == KernelVerdict::proved)) continue;
-    std::string lines = "-";
-    if (KernelSectors const& s = *a.sectors; s.lines != 0)
-      lines =
-          s.least_lines == s.lines ? std::to_string(s.lines) : fmt::format("{}..{}", s.least_lines, s.lines);
-    std::vector<std::string> cells{std::string(name(a.verdict)),
-                                   source_of(a),
-                                   short_op(a),
-                                   sectors_of(a),
-                                   a.instruction ? std::to_string(a.ideal) : "-",
-                                   lines,
-                                   printable(sectors_in_words(a))};
-    auto const [at, fresh] = known.try_emplace(cells, rows.size());
-    if (fresh) rows.emplace_back(&a, std::move(cells)), counts.push_back(0);
-    ++counts[at->second];
-  }
+void print_global(Common const& common, std::vector<GlobalRow> rows, Style const& style) {
+  if (style.brief())
+    std::erase_if(rows, [](GlobalRow const& row) { return row.first->verdict == KernelVerdict::proved; });
   if (rows.empty()) return;
   std::size_t wide = 6, op = 2;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::string>& cells = rows[i].second;
-    if (counts[i] > 1) cells[2] += fmt::format(" x{}", counts[i]);
-    wide = std::max(wide, cells[1].size()), op = std::max(op, cells[2].size());
-  }
+  for (GlobalRow const& row : rows)
+    wide = std::max(wide, row.source.size()), op = std::max(op, row.op.size());
   fmt::print(common.streams.out, "  global memory\n  {}\n",
              style.faint(fmt::format("{:<7}  {:<{}}  {:<{}}  {:>7} {:>5} {:>5}", "", "source", wide, "op", op,
                                      "sectors", "ideal", "lines")));
-  for (auto const& [a, cells] : rows)
+  for (GlobalRow const& row : rows)
     fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>7} {:>5} {:>5}{}{}\n",
-               colored(a->verdict, style), cells[1], wide, cells[2], op, cells[3], cells[4], cells[5],
-               cells[6].empty() ? "" : "  ", cells[6]);
+               colored(row.first->verdict, style), row.source, wide, row.op, op, row.sectors, row.ideal,
+               row.lines, row.words.empty() ? "" : "  ", row.words);
 }
 
 /// Arrays without a fix, and that operands are not counted in one; as lines.
@@ -407,6 +386,38 @@ std::string without_fix(KernelReport const& report) {
 }
 
 }  // namespace
+
+std::vector<GlobalRow> global_rows(KernelReport const& report) {
+  std::vector<GlobalRow> rows;
+  std::map<
+      std::tuple<KernelVerdict, std::string, std::string, std::string, std::string, std::string, std::string>,
+      std::size_t>
+      known;
+  for (KernelAccess const& a : report.global) {
+    if (!a.executed) continue;
+    KernelSectors const& s = *a.sectors;
+    std::string const lines = s.lines == 0               ? "-"
+                              : s.least_lines == s.lines ? std::to_string(s.lines)
+                                                         : fmt::format("{}..{}", s.least_lines, s.lines);
+    GlobalRow row{&a,
+                  1,
+                  source_of(a),
+                  short_op(a),
+                  sectors_of(a),
+                  a.instruction ? std::to_string(a.ideal) : "-",
+                  lines,
+                  printable(sectors_in_words(a))};
+    auto const [at, fresh] = known.try_emplace(
+        std::tuple(a.verdict, row.source, row.op, row.sectors, row.ideal, row.lines, row.words), rows.size());
+    if (fresh)
+      rows.push_back(std::move(row));
+    else
+      ++rows[at->second].count;
+  }
+  for (GlobalRow& row : rows)
+    if (row.count > 1) row.op += fmt::format(" x{}", row.count);
+  return rows;
+}
 
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style) {
@@ -440,7 +451,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
   fmt::print(common.streams.out, "{}", without_fix(r.report));
   print_operands(common, operands, style);
-  print_global(common, r.report.global, style);
+  print_global(common, global_rows(r.report), style);
   for (std::string const& assumed : r.report.rests_on)
     fmt::print(common.streams.out, "  assumed: {}\n", assumed);
   fmt::print(common.streams.out, "\n");
