@@ -25,13 +25,20 @@ enum Rule : std::size_t {
   race_rule,
   open_races_rule,
   global_rule,
-  open_global_rule
+  open_global_rule,
+  data_global_rule
 };
 
 Rule rule_of(KernelAccess const& a) {
   if (a.verdict == KernelVerdict::data) return data_rule;
   if (a.verdict == KernelVerdict::unknown) return unknown_rule;
   return is_fault(a) ? fault_rule : conflict_rule;
+}
+
+Rule global_rule_of(KernelAccess const& a) {
+  return a.verdict == KernelVerdict::refuted ? global_rule
+         : a.verdict == KernelVerdict::data  ? data_global_rule
+                                             : open_global_rule;
 }
 
 /// Path of a source where it was found, else as the PTX has it.
@@ -63,25 +70,36 @@ bool is_of(ComparedLine const& line, std::vector<ComparedLine> const& lines) {
   return std::any_of(lines.begin(), lines.end(), [&](ComparedLine const& l) { return &l == &line; });
 }
 
-/// Gives findings of accesses the level of their lines, and adds those of lines that no finding is about: with --at-most a line may become worse
-/// and stay within the bound.
-void take_comparison(Comparison const& since, std::vector<KernelAccess const*> const& accesses,
-                     Sources& sources, std::vector<SarifFinding>& findings) {
+/// Findings, and the worse or undecided line of the comparison that each is about, or null.
+struct Compared {
+  std::vector<SarifFinding> findings{};
+  std::vector<ComparedLine const*> lines{};
+
+  void add(SarifFinding finding, ComparedLine const* line) {
+    findings.push_back(std::move(finding));
+    lines.push_back(line);
+  }
+};
+
+/// Gives findings the level of their lines, and adds those of lines that no finding is about: with --at-most a line may become worse and stay
+/// within the bound.
+void take_comparison(Comparison const& since, Sources& sources, Compared& all) {
   std::vector<ComparedLine const*> told;
-  for (SarifFinding& f : findings) f.level = "note";
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    ComparedLine const* const line = accesses[i] == nullptr ? nullptr : since.failing(*accesses[i]);
+  for (SarifFinding& f : all.findings) f.level = "note";
+  for (std::size_t i = 0; i < all.findings.size(); ++i) {
+    ComparedLine const* const line = all.lines[i];
     if (line == nullptr) continue;
     told.push_back(line);
-    findings[i].level = is_of(*line, since.worse) ? "error" : "warning";
-    findings[i].message += "\ncompared with the earlier build: " + line->why;
+    all.findings[i].level = is_of(*line, since.worse) ? "error" : "warning";
+    all.findings[i].message += "\ncompared with the earlier build: " + line->why;
   }
   for (auto const* const lines : {&since.worse, &since.undecided})
     for (ComparedLine const& l : *lines) {
-      if (std::find(told.begin(), told.end(), &l) != told.end()) continue;
-      findings.push_back(finding_of(*l.of.front(), fmt::format("{}: {}: {}", l.source, l.op, l.why), l.file,
-                                    l.kernel, conflict_rule, sources));
-      findings.back().level = lines == &since.worse ? "error" : "warning";
+      if (l.of.empty() || std::find(told.begin(), told.end(), &l) != told.end()) continue;
+      all.add(finding_of(*l.of.front(), fmt::format("{}: {}: {}", l.source, l.op, l.why), l.file, l.kernel,
+                         l.global ? global_rule : conflict_rule, sources),
+              &l);
+      all.findings.back().level = lines == &since.worse ? "error" : "warning";
     }
 }
 
@@ -89,39 +107,37 @@ void take_comparison(Comparison const& since, std::vector<KernelAccess const*> c
 
 std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Architecture const& arch,
                                       Sources& sources, Comparison const* since) {
-  std::vector<KernelAccess const*> accesses;  // of the first findings; null: of something else
-  std::vector<SarifFinding> findings;
+  Compared all;
+  auto const line_of = [&](auto const& what) { return since == nullptr ? nullptr : since->failing(what); };
   for (Result const& r : results) {
     for (FailingAccess const& f : failing_of(r.report)) {
       KernelAccess const& a = *f.access;
       std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
       text.pop_back();
-      accesses.resize(findings.size());
-      accesses.push_back(&a);
-      findings.push_back(finding_of(a, std::move(text), r.file, r.name, rule_of(a), sources));
+      all.add(finding_of(a, std::move(text), r.file, r.name, rule_of(a), sources), line_of(a));
     }
     for (FailingOperand const& f : failing_operands(r.report)) {
       KernelOperand const& o = *f.operand;
       std::string text = describe(f, 0);
       text.pop_back();
       bool const mapped = !o.file.empty();
-      findings.push_back({std::move(text), mapped ? found_at(sources, o.file) : r.file,
-                          mapped ? o.line : o.ptx_line, r.name,
-                          o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule});
+      all.add({std::move(text), mapped ? found_at(sources, o.file) : r.file, mapped ? o.line : o.ptx_line,
+               r.name, o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule},
+              line_of(o));
     }
     for (KernelAccess const& a : r.report.global)
-      if (a.verdict == KernelVerdict::refuted || a.verdict == KernelVerdict::unknown) {
+      if (a.verdict != KernelVerdict::proved) {
         SourceLine const at = outermost_line(sources, a);
         bool const mapped = !at.file.empty();
-        findings.push_back({failing_global(a), mapped ? found_at(sources, at.file) : r.file,
-                            mapped ? at.line : a.ptx_line, r.name,
-                            a.verdict == KernelVerdict::refuted ? global_rule : open_global_rule});
+        all.add({failing_global(a), mapped ? found_at(sources, at.file) : r.file,
+                 mapped ? at.line : a.ptx_line, r.name, global_rule_of(a)},
+                line_of(a));
       }
-    add_races(r, sources, findings);
+    add_races(r, sources, all.findings);
+    all.lines.resize(all.findings.size());
   }
-  accesses.resize(findings.size());
-  if (since != nullptr) take_comparison(*since, accesses, sources, findings);
-  return findings;
+  if (since != nullptr) take_comparison(*since, sources, all);
+  return std::move(all.findings);
 }
 
 }  // namespace swizproof::command::kernel_detail

@@ -99,7 +99,9 @@ inline constexpr SarifRule kernel_rules[] = {
      "The message has the distance of the lanes. Let consecutive lanes access consecutive addresses.",
      "error"},
     {"global-memory-not-decided", "Sectors of an access to global memory were not decided.",
-     "Give --param, --block or --pointers if the reason names them.", "warning"}};
+     "Give --param, --block or --pointers if the reason names them.", "warning"},
+    {"global-memory-data-dependent", "Sectors of an access to global memory depend on loaded data.",
+     "The message has the bound for all data.", "note"}};
 struct Comparison;  // since.hpp
 
 /// Findings for all that is not proved. With a comparison: errors for lines that became worse, warnings for those that may have, the rest as

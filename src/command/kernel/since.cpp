@@ -92,6 +92,42 @@ std::vector<LineOfBuild> lines_of(KernelReport const& report) {
   return out;
 }
 
+/// Descriptors and bulk copies of one line with one name.
+struct OperandsOfBuild {
+  std::string source{}, op{}, what{};
+  std::vector<KernelOperand const*> of{};
+  std::size_t refuted = 0, unknown = 0;
+  bool matched = false;
+};
+
+std::vector<OperandsOfBuild> operands_of(KernelReport const& report) {
+  std::vector<OperandsOfBuild> out;
+  for (KernelOperand const& o : report.operands) {
+    std::string const source = o.file.empty() ? (o.sass ? "SASS" : "PTX") : source_of(o);
+    auto at = std::find_if(out.begin(), out.end(), [&](OperandsOfBuild const& l) {
+      return l.source == source && l.op == o.op && l.what == o.what;
+    });
+    if (at == out.end() || o.file.empty()) at = out.insert(out.end(), {source, o.op, o.what});
+    at->of.push_back(&o);
+    at->refuted += o.verdict == KernelVerdict::refuted ? 1 : 0;
+    at->unknown += o.verdict == KernelVerdict::unknown ? 1 : 0;
+  }
+  return out;
+}
+
+bool is_like(LineOfBuild const& a, LineOfBuild const& b) { return a.op == b.op && a.global == b.global; }
+bool is_like(OperandsOfBuild const& a, OperandsOfBuild const& b) { return a.op == b.op && a.what == b.what; }
+
+/// `2 refuted and 1 undecided, before 0 refuted (4 instructions)`
+std::string change_in_words(OperandsOfBuild const& f, OperandsOfBuild const& o) {
+  auto const words = [](OperandsOfBuild const& l) {
+    return fmt::format("{} refuted{}", l.refuted,
+                       l.unknown == 0 ? "" : fmt::format(" and {} undecided", l.unknown));
+  };
+  return fmt::format("{}, before {} ({} instruction{})", words(f), words(o), f.of.size(),
+                     f.of.size() == 1 ? "" : "s");
+}
+
 char const* unit_of(LineOfBuild const& l) {
   return l.global ? "sectors above the allowed number" : "wavefronts above the ideal";
 }
@@ -147,19 +183,24 @@ class Comparing {
 
   void kernel(Result const& now, Result const& before) {
     file_ = now.file, name_ = now.name, block_ = now.report.block;
-    std::vector<LineOfBuild> fresh = lines_of(now.report), old = lines_of(before.report);
+    match(lines_of(now.report), lines_of(before.report));
+    match(operands_of(now.report), operands_of(before.report));
+  }
+
+  template <class Line>
+  void match(std::vector<Line> fresh, std::vector<Line> old) {
     for (bool const by_number : {true, false})
-      for (LineOfBuild& f : fresh) {
-        auto const at = std::find_if(old.begin(), old.end(), [&](LineOfBuild const& o) {
-          return !o.matched && o.op == f.op && o.global == f.global && (!by_number || o.source == f.source);
+      for (Line& f : fresh) {
+        auto const at = std::find_if(old.begin(), old.end(), [&](Line const& o) {
+          return !o.matched && is_like(o, f) && (!by_number || o.source == f.source);
         });
         if (f.matched || at == old.end()) continue;
         pair(f, *at);
         f.matched = at->matched = true;
       }
-    for (LineOfBuild const& f : fresh)
+    for (Line const& f : fresh)
       if (!f.matched) add_line(f, &out_.added);
-    for (LineOfBuild const& o : old)
+    for (Line const& o : old)
       if (!o.matched) out_.removed.push_back(compared_line(nullptr, &o));
   }
 
@@ -168,6 +209,7 @@ class Comparing {
     out_.only_new.push_back(r.name);
     file_ = r.file, name_ = r.name, block_ = r.report.block;
     for (LineOfBuild const& f : lines_of(r.report)) add_line(f, nullptr);
+    for (OperandsOfBuild const& f : operands_of(r.report)) add_line(f, nullptr);
   }
 
   [[nodiscard]] ComparedLine compared_line(LineOfBuild const* f, LineOfBuild const* o) const {
@@ -175,9 +217,39 @@ class Comparing {
     line.op = f != nullptr ? f->op : o->op;
     line.global = f != nullptr ? f->global : o->global;
     if (f != nullptr && o != nullptr && f->source != o->source) line.was_at = o->source;
-    if (o != nullptr) line.before = {o->of.size(), o->once.most, o->block.most};
-    if (f != nullptr) line.after = {f->of.size(), f->once.most, f->block.most}, line.of = f->of;
+    if (o != nullptr) line.before = {o->of.size(), 0, 0, o->once.most, o->block.most};
+    if (f != nullptr) line.after = {f->of.size(), 0, 0, f->once.most, f->block.most}, line.of = f->of;
     return line;
+  }
+
+  [[nodiscard]] ComparedLine compared_line(OperandsOfBuild const* f, OperandsOfBuild const* o) const {
+    OperandsOfBuild const& one = f != nullptr ? *f : *o;
+    ComparedLine line{file_, name_, block_, one.source};
+    line.op = one.op, line.operand = one.what;
+    if (f != nullptr && o != nullptr && f->source != o->source) line.was_at = o->source;
+    if (o != nullptr) line.before = {o->of.size(), o->refuted, o->unknown};
+    if (f != nullptr) line.after = {f->of.size(), f->refuted, f->unknown}, line.operands = f->of;
+    return line;
+  }
+
+  void pair(OperandsOfBuild const& f, OperandsOfBuild const& o) {
+    ComparedLine line = compared_line(&f, &o);
+    line.why = change_in_words(f, o);
+    if (f.refuted > o.refuted)
+      out_.worse.push_back(std::move(line));
+    else if (f.unknown > o.unknown)
+      out_.undecided.push_back(std::move(line));
+    else if (f.refuted < o.refuted || f.unknown < o.unknown)
+      out_.better.push_back(std::move(line));
+    else
+      ++out_.same;
+  }
+
+  void add_line(OperandsOfBuild const& f, std::vector<ComparedLine>* harmless) {
+    ComparedLine line = compared_line(&f, nullptr);
+    if (f.refuted + f.unknown != 0) line.why = f.refuted != 0 ? "new, and refuted" : "new, and not decided";
+    auto* const to = f.refuted != 0 ? &out_.worse : f.unknown != 0 ? &out_.undecided : harmless;
+    if (to != nullptr) to->push_back(std::move(line));
   }
 
   void pair(LineOfBuild const& f, LineOfBuild const& o) {
@@ -239,6 +311,11 @@ nlohmann::ordered_json line_json(ComparedLine const& l) {
   if (l.global) out["memory"] = "global";
   if (!l.was_at.empty()) out["was_at"] = l.was_at;
   out["accesses"] = {{"before", l.before.accesses}, {"after", l.after.accesses}};
+  if (!l.operand.empty()) {
+    out["operand"] = l.operand;
+    out["refuted"] = {{"before", l.before.refuted}, {"after", l.after.refuted}};
+    out["unknown"] = {{"before", l.before.unknown}, {"after", l.after.unknown}};
+  }
   out["excess"] = {{"before", number(l.before.excess)}, {"after", number(l.after.excess)}};
   out["lost"] = {{"before", number(l.before.lost)}, {"after", number(l.after.lost)}};
   if (!l.why.empty()) out["why"] = l.why;
@@ -251,6 +328,13 @@ ComparedLine const* Comparison::failing(KernelAccess const& access) const {
   for (auto const* const lines : {&worse, &undecided})
     for (ComparedLine const& l : *lines)
       if (std::find(l.of.begin(), l.of.end(), &access) != l.of.end()) return &l;
+  return nullptr;
+}
+
+ComparedLine const* Comparison::failing(KernelOperand const& operand) const {
+  for (auto const* const lines : {&worse, &undecided})
+    for (ComparedLine const& l : *lines)
+      if (std::find(l.operands.begin(), l.operands.end(), &operand) != l.operands.end()) return &l;
   return nullptr;
 }
 
@@ -281,7 +365,8 @@ std::string describe(Comparison const& c, std::string const& since) {
   auto const list = [&](std::string_view what, std::vector<ComparedLine> const& lines) {
     for (ComparedLine const& l : lines)
       out += fmt::format("  {:<7}  {}{}  {}  {}{}\n", what, l.source,
-                         l.was_at.empty() ? "" : fmt::format(" (was {})", l.was_at), l.op,
+                         l.was_at.empty() ? "" : fmt::format(" (was {})", l.was_at),
+                         l.operand.empty() ? l.op : l.operand + " of " + l.op,
                          l.why.empty() ? "" : l.why + "  ", l.kernel);
   };
   list("worse", c.worse), list("unknown", c.undecided), list("better", c.better), list("added", c.added);

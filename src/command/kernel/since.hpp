@@ -16,6 +16,7 @@ namespace swizproof::command::kernel_detail {
 /// Sums over the instructions of a line, in one build. Wavefronts above the ideal.
 struct LineSums {
   std::size_t accesses = 0;               ///< instructions
+  std::size_t refuted = 0, unknown = 0;   ///< of operands
   std::optional<std::uint64_t> excess{};  ///< of one execution of each; nothing: not known
   std::optional<std::uint64_t> lost{};  ///< of all executions of a block; nothing: their number is not known
 };
@@ -31,6 +32,8 @@ struct ComparedLine {
   std::vector<KernelAccess const*> of{};  ///< accesses of the new build
   std::string why{};                      ///< what is worse or better, in words
   bool global = false;                    ///< a line of global memory: sectors above the allowed number
+  std::string operand{};                  ///< `descriptor A`; empty for a line of accesses
+  std::vector<KernelOperand const*> operands{};  ///< those of the new build
 };
 
 /// Changes from an old build to a new one.
@@ -42,13 +45,15 @@ struct Comparison {
   std::vector<std::string> only_new{}, only_old{};  ///< kernels
   std::vector<UnreadFile> not_read{};               ///< of the old build
 
-  /// The worse or undecided line of an access of the new build, or null.
+  /// The worse or undecided line of an access or an operand of the new build, or null.
   [[nodiscard]] ComparedLine const* failing(KernelAccess const& access) const;
+  [[nodiscard]] ComparedLine const* failing(KernelOperand const& operand) const;
 };
 
 /// Lines of a kernel are matched by number and instruction; those that are left by their order. A line is worse if it loses more wavefronts of
 /// a block; if the executions are not known on both sides, if its instructions lose more in one execution of each. An added line is worse if it
-/// has a conflict, a fault, or no bound, and so is one of an added kernel. The accesses are those of `now`. Checked by
+/// has a conflict, a fault, or no bound, and so is one of an added kernel. A line of operands is worse if more of them are refuted, and undecided if
+/// more are unknown. The accesses are those of `now`. Checked by
 /// tests/golden/kernel_since.txt.
 [[nodiscard]] Comparison compared(std::vector<Result> const& now, Results const& before);
 

@@ -179,7 +179,7 @@ class Races(Record):
 
 @record
 class ComparedLine(Record):
-    """A line of two builds: its `accesses`, wavefronts above the ideal summed over them (`excess`), and by all executions of a block (`lost`), `before` and `after`; None if no bound or no number of executions is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one."""
+    """A line of two builds: its `accesses`, wavefronts above the ideal summed over them (`excess`), and by all executions of a block (`lost`), `before` and `after`; None if no bound or no number of executions is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one. A line of operands has the name of one, `operand`, and how many are `refuted` and `unknown`."""
 
     kernel: str
     block: str
@@ -190,6 +190,9 @@ class ComparedLine(Record):
     lost: Dict[str, Optional[int]]
     memory: Optional[str] = None
     was_at: Optional[str] = None
+    operand: Optional[str] = None
+    refuted: Optional[Dict[str, int]] = None
+    unknown: Optional[Dict[str, int]] = None
     why: Optional[str] = None
 
 
