@@ -56,7 +56,8 @@ std::vector<Sum> const& sums() {
 
 bool is_metric(std::string_view name) {
   static std::set<std::string, std::less<>> const names = [] {
-    std::set<std::string, std::less<>> all{std::string(pipe_wavefronts), std::string(pipe_cycles)};
+    std::set<std::string, std::less<>> all;
+    for (PipeMetrics const& pipe : pipe_metrics) all.emplace(pipe.wavefronts), all.emplace(pipe.cycles);
     for (Sum const& s : sums()) {
       all.insert(s.wavefronts.begin(), s.wavefronts.end());
       for (Sum::Part const& part : s.parts) all.insert(part.executed.begin(), part.executed.end());

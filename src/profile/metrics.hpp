@@ -3,6 +3,8 @@
 
 #include <swizproof/hardware/instruction.hpp>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +27,23 @@ struct Sum {
 /// All kinds of sums that are read.
 [[nodiscard]] std::vector<Sum> const& sums();
 
-/// Wavefronts of the shared-memory pipes of all SMs, and the cycles of all SMs: a pipe takes one wavefront a cycle (H12).
-inline constexpr std::string_view pipe_wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
-inline constexpr std::string_view pipe_cycles = "sm__cycles_elapsed.sum";
+/// SMs whose shared-memory pipes and cycles are counted.
+enum class PipeSms : std::uint8_t {
+  busiest,  ///< the one with most wavefronts, in all cycles: no other pipe is busy longer
+  active,   ///< all, in the cycles in which they have a warp: an average
+  all       ///< all, in all cycles, also those without a block
+};
+
+/// Metrics of wavefronts and of cycles: a pipe takes one wavefront a cycle (H12). `ncu --set full` has the second and the third pair.
+struct PipeMetrics {
+  PipeSms of;
+  std::string_view wavefronts, cycles;
+};
+inline constexpr std::array<PipeMetrics, 3> pipe_metrics{{
+    {PipeSms::busiest, "l1tex__data_pipe_lsu_wavefronts_mem_shared.max", "sm__cycles_elapsed.max"},
+    {PipeSms::active, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "sm__cycles_active.sum"},
+    {PipeSms::all, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "sm__cycles_elapsed.sum"},
+}};
 
 /// True if one of the sums has a metric of this name, or the pipe.
 [[nodiscard]] bool is_metric(std::string_view name);

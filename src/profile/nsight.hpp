@@ -7,6 +7,8 @@
 // No row is lost without a word: what cannot be read is refused with its line, and what is not compared is counted.
 #pragma once
 
+#include "profile/metrics.hpp"
+
 #include <swizproof/hardware/instruction.hpp>
 
 #include <cstdint>
@@ -53,17 +55,18 @@ struct SourceTable {
       lines{};  ///< all that are an access to shared memory, have wavefronts, or access generic memory
 };
 
-/// Use of the shared-memory pipe by the launches of a kernel, summed over all SMs.
+/// Use of the shared-memory pipe by the launches of a kernel.
 struct PipeUse {
   std::string kernel{};  ///< as Measurement has it
   std::uint64_t wavefronts = 0, cycles = 0;
+  PipeSms of = PipeSms::all;  ///< SMs that both numbers are of: the first pair of metrics that the export has
 };
 
 /// An export, and what of it is no measurement.
 struct Profile {
   std::vector<Measurement> measurements{};  ///< those of each distinct table once
   std::vector<SourceTable> tables{};        ///< the distinct ones
-  std::vector<PipeUse> pipes{};             ///< of the launches that have both metrics
+  std::vector<PipeUse> pipes{};             ///< of the launches that have two metrics of the pipe
   std::size_t never_ran = 0;  ///< accesses to shared memory that did not run, or not in any lane
   std::size_t no_count = 0;   ///< accesses without a number of the profiler
   std::size_t repeated = 0;   ///< exact copies of tables of the source page

@@ -219,7 +219,7 @@ Json to_json(Kernel const& kernel) {
   TracedInstruction const& any = kernel.any();
   Json out{{"kernel", any.kernel}, {"launches", any.launches}, {"grid", any.grid}, {"block", any.block}};
   add_sums(out, kernel.sums);
-  if (kernel.pipe) out["pipe"] = {{"wavefronts", kernel.pipe->wavefronts}, {"cycles", kernel.pipe->cycles}};
+  if (kernel.pipe) out["pipe"] = pipe_json(*kernel.pipe);
   out["unseen"] = kernel.unseen;
   out["lines"] = Json::array();
   for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
@@ -661,7 +661,7 @@ void add_explain(CLI::App& app, Common& common) {
          "--ncu", options->ncu,
          fmt::format("a CSV of Nsight Compute with {}\nand {}: the share of each kernel's cycles that "
                      "conflicts take at most",
-                     pipe_wavefronts, pipe_cycles))
+                     pipe_metrics.front().wavefronts, pipe_metrics.front().cycles))
       ->type_name("FILE");
   add_output_to(
       *sub, "--sarif", options->sarif,

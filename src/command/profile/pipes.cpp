@@ -17,8 +17,8 @@ std::vector<PipeUse> pipes_of(std::string const& file) {
   if (pipes.empty())
     throw InputError::whole(
         "no kernel of the profile has the use of the pipe", file,
-        fmt::format("export it with: ncu --csv --print-units base --metrics {},{} PROGRAM", pipe_wavefronts,
-                    pipe_cycles));
+        fmt::format("export it with: ncu --csv --print-units base --metrics {},{} PROGRAM",
+                    pipe_metrics.front().wavefronts, pipe_metrics.front().cycles));
   return pipes;
 }
 
@@ -29,12 +29,19 @@ std::optional<PipeUse> pipe_of(std::vector<PipeUse> const& pipes, std::string co
       std::any_of(pipes.begin(), pipes.end(), [&](PipeUse const& p) { return p.kernel == plain; });
   for (PipeUse const& p : pipes) {
     if (same ? p.kernel != plain : comparable_kernel_name(p.kernel) != comparable) continue;
-    if (sum && sum->kernel != p.kernel) return std::nullopt;
-    if (!sum) sum = PipeUse{p.kernel, 0, 0};
+    if (sum && (sum->kernel != p.kernel || sum->of != p.of)) return std::nullopt;
+    if (!sum) sum = PipeUse{p.kernel, 0, 0, p.of};
     sum->wavefronts += p.wavefronts;
     sum->cycles += p.cycles;
   }
   return sum;
+}
+
+nlohmann::ordered_json pipe_json(PipeUse const& use) {
+  char const* const of = use.of == PipeSms::busiest  ? "busiest SM"
+                         : use.of == PipeSms::active ? "active SMs"
+                                                     : "all SMs";
+  return {{"wavefronts", use.wavefronts}, {"cycles", use.cycles}, {"of", of}};
 }
 
 std::string in_words(std::optional<PipeUse> const& use, bool not_profiled, std::uint64_t lost,
@@ -42,13 +49,29 @@ std::string in_words(std::optional<PipeUse> const& use, bool not_profiled, std::
   std::string const text =
       fmt::format("shared-memory pipe: {} of its cycles are lost, at a wavefront a cycle (H12)",
                   share_of_pipe(lost, wavefronts));
-  if (not_profiled) return text + "; the profile of --ncu has no kernel of this name";
+  if (not_profiled) return text + "; the profile of --ncu has no counts of this kernel alone";
   if (!use) return text;
+  std::uint64_t const busy = std::min(use->wavefronts, use->cycles);
   double const of_all =
-      static_cast<double>(use->wavefronts) * static_cast<double>(lost) / static_cast<double>(wavefronts);
-  return text + fmt::format("; busy in {} of the kernel's cycles (ncu): without conflicts at most {} fewer",
-                            share_of_pipe(use->wavefronts, use->cycles),
-                            share_of_pipe(static_cast<std::uint64_t>(of_all), use->cycles));
+      static_cast<double>(busy) * static_cast<double>(lost) / static_cast<double>(wavefronts);
+  std::string const busy_in = share_of_pipe(busy, use->cycles),
+                    fewer = share_of_pipe(static_cast<std::uint64_t>(of_all), use->cycles);
+  switch (use->of) {
+    case PipeSms::busiest:
+      return text + fmt::format(
+                        "; busy in {} of the cycles of the SM with most (ncu): without conflicts at "
+                        "most {} fewer, if its warps lose as large a share",
+                        busy_in, fewer);
+    case PipeSms::active:
+      return text + fmt::format(
+                        "; busy in {} of an SM's active cycles on average (ncu): without conflicts "
+                        "up to about {} fewer",
+                        busy_in, fewer);
+    case PipeSms::all:
+      break;
+  }
+  return text + fmt::format("; busy in {} of the cycles of all SMs, idle ones too (ncu): no bound; {} has it",
+                            busy_in, pipe_metrics.front().wavefronts);
 }
 
 }  // namespace swizproof::command

@@ -404,8 +404,17 @@ class Fix(Record):
 
 
 @record
+class PipeUse(Record):
+    """Use of the shared-memory pipe, as the profiler counted it: `wavefronts` in `cycles`. `of`: "busiest SM"; or an average of the "active SMs" in the cycles in which they have a warp, or of "all SMs" in all cycles."""
+
+    wavefronts: int
+    cycles: int
+    of: str
+
+
+@record
 class TracedKernel(Record):
-    """A traced kernel, line by line. `pipe`, with --ncu: `wavefronts` of shared memory, and `cycles` of all SMs, as the profiler counted them."""
+    """A traced kernel, line by line. `pipe`: with --ncu."""
 
     kernel: str
     launches: int
@@ -418,7 +427,7 @@ class TracedKernel(Record):
     unseen: List[str]
     lines: List[Line]
     fixes: List[Fix]
-    pipe: Optional[Dict[str, int]] = None
+    pipe: Optional[PipeUse] = None
 
 
 @record
