@@ -336,6 +336,7 @@ fields = [
     ("kernels", "bases", kernel('name = "^base$"', "block = 32", 'bases = "device"', file="witness.ptx"), "device", "ptx"),
     ("kernels", "global", kernel('name = "^columns[(]"', "global = true", file="global.ptx"), "true", "false"),
     ("kernels", "excess_sectors", kernel('name = "^columns[(]"', "global = true", "excess_sectors = 28", file="global.ptx"), "= 28", "= 27"),
+    ("kernels", "allow's sectors", kernel('name = "^columns[(]"', "global = true", 'allow = [{line = "global.cu:14", sectors = 32}]', file="global.ptx"), "= 32", "= 31"),
     ("kernels", "pointers", kernel('name = "^vectors[(]"', "global = true", "excess_sectors = 0", "pointers = 32", file="global.ptx"), "= 32", "= 16"),
     ("kernels", "arch", kernel('name = "^few$"', 'arch = "sm_90"'), '"sm_90"', '["sm_90", "sm_80"]'),
     ("kernels", "expect", kernel('name = "^few$"', 'expect = "refuted"'), "refuted", "proved"),

@@ -2,7 +2,8 @@
 """kernel_since.py --binary PATH --cases N --seed S: two builds compared, against `kernel --global --since`.
 
 A case is a kernel in two builds. Each line has one access of a warp of 32 lanes, s * 4 bytes apart, to shared or to global memory; from one build to the other
-distances change, lines move, come and go. The model counts words of a bank and 32-byte sectors of every pointer that is a multiple of 4, pairs the lines by
+distances change, lines move, come and go. Other lines copy 64 bytes in bulk to a number of bytes behind the tile's start: they are refuted unless 16
+divides it. The model counts words of a bank and 32-byte sectors of every pointer that is a multiple of 4, pairs the lines by
 number and instruction, the rest by their order, and lists what is worse, better, added, removed and the same. It has no line of the program.
 """
 import argparse
@@ -14,7 +15,9 @@ import sys
 import tempfile
 from collections import Counter
 
-OPS = {("global", "load"): "ld.global.u32", ("global", "store"): "st.global.u32", ("shared", "load"): "ld.shared.u32", ("shared", "store"): "st.shared.u32"}
+OPS = {("global", "load"): "ld.global.u32", ("global", "store"): "st.global.u32", ("shared", "load"): "ld.shared.u32", ("shared", "store"): "st.shared.u32",
+       ("bulk", "destination"): "destination of cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"}
+BARRIER = OPS["bulk", "destination"].replace("destination of", "mbarrier of")
 
 
 def wavefronts(stride):
@@ -27,6 +30,8 @@ def sectors(stride):
 
 def excess_of(access, allowed):
     (memory, _), stride = access[1:]
+    if memory == "bulk":  # refuted instructions
+        return int(stride % 16 != 0)
     return max(0, sectors(stride) - 4 - allowed) if memory == "global" else wavefronts(stride) - 1
 
 
@@ -50,6 +55,9 @@ def ptx(name, accesses):
     text = [f".visible .entry {name}(.param .u64 p)", ".reqntid 32, 1, 1\n{", "  .reg .b32 %r<9>;", "  .reg .b64 %rd<9>;",
             "  .shared .align 128 .b8 tile[8192];", "  ld.param.u64 %rd1, [p];", "  cvta.to.global.u64 %rd2, %rd1;", "  mov.u32 %r1, %tid.x;", "  mov.u32 %r2, tile;"]
     for line, (memory, way), stride in accesses:
+        if memory == "bulk":
+            text += [f"  .loc 1 {line} 0", f"  {OPS[memory, way].split(' of ')[1]} [%r2+{stride}], [%rd2], 64, [%r2+4096];"]
+            continue
         text += [f"  .loc 1 {line} 0", f"  mul.lo.u32 %r3, %r1, {4 * stride};"]
         text += ["  add.u32 %r4, %r2, %r3;"] if memory == "shared" else ["  cvt.u64.u32 %rd3, %r3;", "  add.s64 %rd4, %rd2, %rd3;"]
         at = "[%r4]" if memory == "shared" else "[%rd4]"
@@ -66,7 +74,11 @@ def compared(old, new, allowed):
         numbers = {a[0] for a in before} & {a[0] for a in after}
         pairs = [(b, a) for b in before for a in after if b[0] == a[0]]
         rest_before, rest_after = ([a for a in side if a[0] not in numbers] for side in (before, after))
-        pairs += zip(rest_before, rest_after)
+        pairs += list(zip(rest_before, rest_after))
+        if kind[0] == "bulk":  # its mbarrier is at a multiple of 8
+            same += len(pairs)
+            out["added"] |= {(BARRIER, a[0], None, 0) for a in rest_after[len(rest_before):]}
+            out["removed"] |= {(BARRIER, b[0], 0, None) for b in rest_before[len(rest_after):]}
         for b, a in pairs:
             x, y = excess_of(b, allowed), excess_of(a, allowed)
             same += x == y
@@ -113,7 +125,13 @@ def main():
             same += equal
             for key, lines in lists.items():
                 want[key] |= {(name, *line) for line in lines}
-        found = {key: {(one["kernel"].split("(")[0], one["op"], int(one["source"].split(":")[1]), one["excess"]["before"], one["excess"]["after"])
+        def sums(one, side):
+            if "operand" not in one:
+                return one["excess"][side]
+            return one["refuted"][side] if one["accesses"][side] else None
+
+        found = {key: {(one["kernel"].split("(")[0], f"{one['operand']} of {one['op']}" if "operand" in one else one["op"],
+                        int(one["source"].split(":")[1]), sums(one, "before"), sums(one, "after"))
                        for one in said[key]} for key in want}
         for key in want:
             counts[key] += len(want[key])
