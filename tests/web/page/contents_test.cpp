@@ -116,5 +116,38 @@ TEST(KernelPage, HasFiveThousandKernels) {
   EXPECT_EQ(report["printed"]["waiting"], 0);
 }
 
+// Every access to global memory of the JSON document is in a row of its kernel's table, and the refuted ones are first.
+TEST(KernelPage, HasATableOfGlobalMemory) {
+  if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
+  std::string const global =
+      "kernel " SWIZPROOF_GPU "/../tests/golden/data/kernel/global.ptx --global --block 32,8";
+  for (unsigned const width : {500U, 1300U}) {
+    Json const report = report_of(global, "drive_global.js", width);
+    ASSERT_FALSE(report.is_null()) << "the browser gave no report";
+    EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
+    EXPECT_EQ(report["heads"].back(), "global sectors above");
+    EXPECT_EQ(report["sorted"], 6) << "no kernel has a bank conflict";
+    EXPECT_EQ(report["contents"][report["first"].get<std::string>()], "27");
+    Json const ours = Json::parse(output_of(SWIZPROOF_BINARY " " + global + " --json; true"));
+    ASSERT_EQ(report["tables"].size(), ours["kernels"].size());
+    for (Json const& kernel : ours["kernels"]) {
+      Json const& rows = report["tables"][kernel["kernel"].get<std::string>()];
+      ASSERT_EQ(rows.size(), kernel["global_accesses"].size());
+      std::multiset<std::string> shown, expected;
+      for (Json const& row : rows) shown.insert(row[0].get<std::string>() + " " + row[1].get<std::string>());
+      for (Json const& a : kernel["global_accesses"])
+        expected.insert(a["verdict"].get<std::string>() + " " + a["op"].get<std::string>());
+      EXPECT_EQ(shown, expected) << kernel["kernel"];
+      if (shown.size() !=
+          static_cast<std::size_t>(std::count_if(shown.begin(), shown.end(),
+                                                 [](auto const& s) { return s.starts_with("proved"); })))
+        EXPECT_NE(rows[0][0], "proved") << kernel["kernel"];
+    }
+    Json const& store = report["tables"]["transpose(float*, float const*)"][0];
+    EXPECT_EQ(store, Json({"refuted", "st.global.f32", "32", "4", "32", "global.cu:9",
+                           "lanes 4096 bytes apart; warp 0 of every launch"}));
+  }
+}
+
 }  // namespace
 }  // namespace swizproof
