@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace swizproof {
 namespace {
 
@@ -267,6 +269,24 @@ std::string const executed_ldsm = "smsp__sass_inst_executed_op_ldsm.sum",
 
 std::string sheet_row(std::string const& id, std::string const& metric, std::string const& value) {
   return "\"" + id + "\",\"k\",\"" + metric + "\",\"" + value + "\"\n";
+}
+
+// An average over SMs without a block is no bound, so the maximum goes first, and the sum of active SMs before that of all.
+TEST(Nsight, TakesTheFirstPairOfMetricsOfThePipe) {
+  std::string const wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.", cycles = "sm__cycles_";
+  std::string rows =
+      sheet_row("0", wavefronts + "sum", "660") + sheet_row("0", cycles + "elapsed.sum", "13200");
+  auto const read = [&] { return read_nsight("f.csv", narrow_header + rows).pipes.at(0); };
+  EXPECT_EQ(std::tuple(read().wavefronts, read().cycles, read().of), std::tuple(660U, 13200U, PipeSms::all));
+  rows += sheet_row("0", cycles + "active.sum", "6600");
+  EXPECT_EQ(std::tuple(read().wavefronts, read().cycles, read().of),
+            std::tuple(660U, 6600U, PipeSms::active));
+  rows += sheet_row("0", wavefronts + "max", "21") + sheet_row("0", cycles + "elapsed.max", "100");
+  EXPECT_EQ(std::tuple(read().wavefronts, read().cycles, read().of), std::tuple(21U, 100U, PipeSms::busiest));
+  rows = sheet_row("0", wavefronts + "max", "105") + sheet_row("0", cycles + "elapsed.max", "100");
+  EXPECT_EQ(read().wavefronts, 105U) << "two passes of the profiler may differ";
+  rows = sheet_row("0", wavefronts + "max", "106") + sheet_row("0", cycles + "elapsed.max", "100");
+  EXPECT_THROW((void)read(), InputError);
 }
 
 TEST(Nsight, ColumnsMayStandInAnyOrder) {
