@@ -112,7 +112,7 @@ class Declarations {
     shape = {1, 1, 1};
     for (unsigned i = 0; i < 3; ++i) {
       std::uint64_t const n = text_.number();
-      if (n == 0 || n > 65535) text_.fail("a block has 1 to 1024 threads in a dimension", text_.at);
+      if (n == 0 || n > 65535) text_.fail("a dimension is 1 to 65535", text_.at);
       shape[i] = static_cast<std::uint32_t>(n);
       if (dims != nullptr) *dims = i + 1;
       if (!text_.accept(',')) break;
@@ -426,10 +426,13 @@ class Reader {
       declarations_.shape(f.maxntid, &f.maxntid_dims);
     } else if (w == ".reqntid") {
       declarations_.shape(f.reqntid);
+    } else if (w == ".reqnctapercluster") {
+      declarations_.shape(f.reqnctapercluster);
     } else if (w == ".pragma") {
       (void)text_.rest_of_statement();
     } else if (std::find(std::begin(flags), std::end(flags), w) != std::end(flags)) {
-    } else if (w.starts_with('.')) {  // .maxnreg 255, .reqnctapercluster 2, 1, 1 and what comes
+      f.blocks_are_clusters = f.blocks_are_clusters || w == ".blocksareclusters";
+    } else if (w.starts_with('.')) {  // .maxnreg 255, .maxclusterrank 8 and what comes
       while (std::isdigit(static_cast<unsigned char>(text_.peek()))) {
         (void)text_.number();
         if (!text_.accept(',')) break;

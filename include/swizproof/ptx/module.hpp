@@ -79,7 +79,9 @@ struct Function {
   std::vector<Variable> variables{};                  ///< declared in its body
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< 0: not given
   unsigned maxntid_dims = 0;
-  bool skipped = false;               ///< the body of this entry was not read
+  std::array<std::uint32_t, 3> reqnctapercluster{};  ///< blocks of a cluster; 0: not given
+  bool blocks_are_clusters = false;                  ///< .blocksareclusters: a launch's grid counts clusters
+  bool skipped = false;                              ///< the body of this entry was not read
   std::vector<Register> registers{};  ///< those of `returned` and `params` come first, in this order
   std::vector<std::string> labels{};
   std::vector<Instruction> body{};

@@ -12,14 +12,18 @@ Module module_of(std::string const& body) { return read_module(head + body, "tes
 TEST(PtxReader, ReadsDeclarations) {
   Module const m = module_of(
       ".file 1 \"a b.cu\"\n.shared .align 16 .b8 tile[4][256];\n.extern .shared .align 128 .b8 dynamic[];\n"
-      ".visible .entry k(.param .u64 p, .param .align 8 .b8 s[24])\n.maxntid 128, 1, 1\n.minnctapersm 2\n{ "
-      "ret; }\n");
+      ".visible .entry k(.param .u64 p, .param .align 8 .b8 s[24])\n.maxntid 128, 1, 1\n.minnctapersm 2\n"
+      ".reqnctapercluster 2, 4\n.explicitcluster\n{ ret; }\n"
+      ".entry c()\n.blocksareclusters\n{ ret; }\n");
   ASSERT_EQ(m.variables.size(), 2U);
   EXPECT_EQ(m.variables[0].bytes, 1024U);
   EXPECT_EQ(m.variables[0].align, 16U);
   EXPECT_TRUE(m.variables[1].extern_array);
   EXPECT_EQ(m.files.at(1), "a b.cu");
-  ASSERT_EQ(m.functions.size(), 1U);
+  ASSERT_EQ(m.functions.size(), 2U);
+  EXPECT_EQ(m.functions[0].reqnctapercluster, (std::array<std::uint32_t, 3>{2, 4, 1}));
+  EXPECT_FALSE(m.functions[0].blocks_are_clusters);
+  EXPECT_TRUE(m.functions[1].blocks_are_clusters);
   EXPECT_TRUE(m.functions[0].entry);
   EXPECT_EQ(m.functions[0].maxntid[0], 128U);
   EXPECT_EQ(m.functions[0].params[1].bytes, 24U);
