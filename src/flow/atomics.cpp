@@ -80,14 +80,14 @@ Word atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, W
     memory.write(at + i, by, named ? value.part[i] : 0,
                  named ? std::uint8_t{0} : static_cast<std::uint8_t>(value.number >> 8 * i));
   }
-  return now.block.names.word(
-      now.block.names.function(fmt::format("what {} of thread {} returns", now.in.opcode.text, by.thread),
-                               Format::integer, bytes, now.index));
+  return now.block.names.word(now.block.names.function(
+      fmt::format("what {} of {} returns", now.in.opcode.text, now.block.units.thread(by.thread)),
+      Format::integer, bytes, now.index));
 }
 
 }  // namespace
 
-/// atom and red. Those with an order of memory (.acquire, .release), of the cluster's memory and of 128 bits are refused.
+/// atom and red. Those with an order of memory (.acquire, .release) and of 128 bits are refused.
 void atomic(Now const& now) {
   Decoded const& d = now.decoded;
   std::string_view const op = operation_of(d);
@@ -114,7 +114,8 @@ void atomic(Now const& now) {
     if (space != Space::global && space != Space::shared)
       now.refuse("an atomic outside of shared and global memory");
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
-    now.block.flags.update(at, each * d.lanes, now.thread(lane), now.block.clocks);
+    now.block.flags.update(at, each * d.lanes, now.thread(lane), d.has("cta"), now.block.clocks);
+    check_scopes(now);
     for (unsigned k = 0; k < from.size(); ++k) {
       Word const b = now.operand(from[k], lane, d.type.bits);
       Word const c = op == "cas" ? now.operand(now.in.operands[where + 2], lane, d.type.bits) : Word{};

@@ -25,24 +25,25 @@ void NamedBarriers::check_order(std::uint64_t id, Barrier const& b, BarrierArriv
                                 Clocks const& clocks) const {
   for (Participant const& p : b.now)
     if (p.warp == arrival.warp)
-      return faults_.unsynchronised(unsynchronised(
-          fmt::format("warp {} arrives again at barrier {} before it is complete", arrival.warp, id),
-          arrival.touch, p.touch));
+      return faults_.unsynchronised(
+          unsynchronised(fmt::format("warp {} arrives again at barrier {} before it is complete",
+                                     arrival.warp % block_warps_, id),
+                         arrival.touch, p.touch));
   for (Participant const& p : b.before)
     if (!clocks.executed(p.arrival.thread, p.arrival.own, arrival.threads.front()))
       return faults_.unsynchronised(unsynchronised(
           fmt::format(
               "warp {} may arrive at barrier {} before warp {}: which warps meet there depends on the "
               "order",
-              arrival.warp, id, p.warp),
+              arrival.warp % block_warps_, id, p.warp % block_warps_),
           arrival.touch, p.touch));
 }
 
 std::vector<unsigned> NamedBarriers::arrive(std::uint64_t id, BarrierArrival const& arrival, unsigned live,
                                             Clocks& clocks) {
   if (id >= most)
-    throw misuse(arrival, fmt::format("warp {} is at barrier {}: a block has barriers 0 to {}", arrival.warp,
-                                      id, most - 1));
+    throw misuse(arrival, fmt::format("warp {} is at barrier {}: a block has barriers 0 to {}",
+                                      arrival.warp % block_warps_, id, most - 1));
   if (arrival.count % warp_threads != 0)
     throw misuse(arrival, fmt::format("the count {} of barrier {} is no multiple of {}", arrival.count, id,
                                       warp_threads));

@@ -1,4 +1,4 @@
-// Named barriers of a block and the barrier of its cluster.
+// Named barriers of a block, and the barrier of a cluster.
 //
 // A generation of a barrier is complete at the moment at which its count of threads has arrived; the next arrival belongs to the next one (PTX
 // ISA, barrier{.cta}). A launch is well synchronised if each generation has the same participants in every order of the warps. Checked on the
@@ -66,7 +66,7 @@ class NamedBarriers {
   std::map<std::uint64_t, Barrier> barriers_{};
 };
 
-/// barrier.cluster as one block has it: the other blocks arrive, too, and are waited for.
+/// barrier.cluster: all threads of the blocks of a cluster that have not ended arrive. [PTX ISA, barrier.cluster]
 class ClusterBarrier {
  public:
   explicit ClusterBarrier(unsigned threads) : phase_of_(threads) {}

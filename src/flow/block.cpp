@@ -39,11 +39,14 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::store_async:
     case Handler::map_address:
       return 3;
+    case Handler::address_rank:
+      return 2;
     case Handler::wgmma:
     case Handler::mma:
     case Handler::wmma_product:
     case Handler::shuffle:
     case Handler::bulk_load_bytes:
+    case Handler::bulk_send:
       return 4;
     case Handler::bulk_groups:
       return d.has("wait_group") ? 1 : 0;
@@ -79,30 +82,17 @@ std::size_t operands_of(Decoded const& d) {
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
                    std::uint32_t without, Decisions* decisions)
     : state_(kernel, number, names), without_(without) {
+  for (unsigned rank = 0; rank < state_.units.blocks; ++rank)
+    blocks_.push_back(std::make_unique<BlockState>(state_, rank));
   state_.decisions = decisions;
   if (decisions != nullptr) decisions->start();
-}
-
-void BlockRun::start_warps() {
-  state_.unwritten = state_.names.function("a register that nothing has written", Format::integer, 8, ~0U);
-  Word const nothing = state_.names.word(state_.unwritten);
-  for (unsigned w = 0; w * 32 < state_.kernel.threads; ++w) {
-    unsigned const lanes = std::min(32U, state_.kernel.threads - w * 32);
-    Warp warp;
-    warp.number = w;
-    warp.live = lanes == 32 ? ~0U : (1U << lanes) - 1;
-    warp.paths.push_back({warp.live, 0, 0, -1});
-    warp.registers.assign(std::size_t{state_.registers} * 32, nothing);
-    warp.counts.assign(state_.kernel.function.body.size(), 0);
-    state_.warps.push_back(std::move(warp));
-  }
 }
 
 void BlockRun::run(WarpOrder const& order) {
   WarpOrder all = order;
   if (all.warps.empty())
-    for (unsigned w = 0; w < state_.kernel.warps(); ++w) all.warps.push_back(w);
-  start_warps();
+    for (unsigned w = 0; w < state_.units.warps(); ++w) all.warps.push_back(w);
+  state_.start_warps();
   try {
     run_warps(all);
     end();
@@ -124,7 +114,7 @@ bool BlockRun::run_round(WarpOrder const& order) {
     Warp& warp = state_.warps[w];
     if (warp.waits || warp.paths.empty()) continue;
     bool const progress = run_warp(warp);
-    if (warp.paths.empty() && !warp.ended) end_warp(state_, warp);
+    if (warp.paths.empty() && !warp.ended) end_warp(block_of(warp), warp);
     any = any || progress;
     bool const again = warp.yields;
     if (progress && !again) flag_rounds_ = 0;
@@ -148,18 +138,22 @@ void BlockRun::run_warps(WarpOrder const& order) {
             .instruction;
     if (std::find(stuck.waits.begin(), stuck.waits.end(), at) == stuck.waits.end()) stuck.waits.push_back(at);
     if (!stuck.text.empty()) continue;
-    stuck.text = fmt::format("warp {} waits and is never released", warp.number);
+    stuck.text = state_.units.warp(warp.number) + " waits and is never released";
     stuck.second = {at, warp.counts[at], warp.number * 32, true};
   }
   if (!stuck.text.empty()) throw stuck;
 }
 
-/// The end of the block.
+/// The end of the cluster.
 void BlockRun::end() {
-  if (!state_.faults.not_well_synchronised()) state_.barriers.end(), state_.mbarriers.end();
-  state_.tensor.end();
-  assume_tensor(state_);
-  for (unsigned t = 0; t < state_.kernel.threads && state_.kernel.stores_bulk; ++t) {
+  for (auto const& block : blocks_) {
+    if (!state_.faults.not_well_synchronised()) block->barriers.end();
+    block->tensor.end();
+    assume_tensor(*block);
+  }
+  if (!state_.faults.not_well_synchronised()) state_.mbarriers.end();
+  if (auto const fault = state_.lifetimes.end()) state_.faults.add(*fault);
+  for (unsigned t = 0; t < state_.units.threads && state_.kernel.stores_bulk; ++t) {
     unsigned const reads = state_.units.store_reads(t);
     if (state_.clocks.now(reads) > 1 && !state_.clocks.ordered(reads, state_.clocks.now(reads) - 1, t))
       state_.left_out.insert("whether bulk stores have read shared memory when the block ends");
@@ -219,9 +213,8 @@ bool BlockRun::run_path(Warp& warp) {
 void BlockRun::waits_for_a_flag(Warp const& warp) const {
   auto const most = std::max_element(warp.counts.begin(), warp.counts.end());
   throw FlowRefused{
-      fmt::format(
-          "warp {} reads a flag again and again, and no warp goes on that does not: it may wait for ever",
-          warp.number),
+      fmt::format("{} reads a flag again and again, and no warp goes on that does not: it may wait for ever",
+                  state_.units.warp(warp.number)),
       static_cast<std::uint32_t>(most - warp.counts.begin())};
 }
 
@@ -231,8 +224,8 @@ void BlockRun::too_many_steps(Warp const& warp) const {
   std::string text = fmt::format("more than {} instructions are executed", state_.kernel.launch.most_steps);
   auto const line = static_cast<std::uint32_t>(most - warp.counts.begin());
   if (most == warp.counts.end() || *most == 0) throw FlowRefused{text + ": --steps N allows more"};
-  throw FlowRefused{fmt::format("{}, {} times this one by warp {}, in a loop: --steps N allows more", text,
-                                *most, warp.number),
+  throw FlowRefused{fmt::format("{}, {} times this one by {}, in a loop: --steps N allows more", text, *most,
+                                state_.units.warp(warp.number)),
                     line};
 }
 
@@ -240,7 +233,7 @@ void BlockRun::too_many_steps(Warp const& warp) const {
 void BlockRun::trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const {
   unsigned const t = warp.thread(static_cast<unsigned>(std::countr_zero(mask)));
   throw FlowConflict{FlowFaultKind::trap,
-                     fmt::format("thread {} executes trap: the launch fails", t),
+                     state_.units.thread(t) + " executes trap: the launch fails",
                      {line, 0, t},
                      {},
                      isa::trap,
@@ -281,8 +274,9 @@ void BlockRun::choose_target(Warp& warp) {
   auto const first = static_cast<std::size_t>(top.block);
   std::uint32_t const index = state_.kernel.ends[first];
   ptx::Instruction const& in = state_.kernel.function.body[index];
-  Now const now{state_,  warp, index, in, state_.kernel.decoded[index], state_.kernel.program.instructions[0],
-                top.mask};
+  Now const now{
+      block_of(warp), warp, index, in, state_.kernel.decoded[index], state_.kernel.program.instructions[0],
+      top.mask};
   std::vector<std::uint32_t> masks(in.operands.size() - 1);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(top.mask, lane)) continue;
@@ -310,14 +304,16 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   std::uint32_t mask = warp.paths.back().mask;
   if (in.guard >= 0) {
     Truth const is = truth(warp, in.guard, in.guard_negated, mask);
-    Now const by_data{state_, warp, index, in, state_.kernel.decoded[index], lowered, is.yes | is.named};
+    Now const by_data{block_of(warp),   warp, index, in, state_.kernel.decoded[index], lowered,
+                      is.yes | is.named};
     if (is.named != 0 && guard_by_data(by_data, is.named)) return true;
     mask = decide(warp, in.guard, in.guard_negated, mask, index, "the guard");
   }
   if (mask == 0) return true;
-  if (index == without_) return skip({state_, warp, index, in, state_.kernel.decoded[index], lowered, mask});
+  if (index == without_)
+    return skip({block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask});
   if (!warp.waits && !warp.passed) ++warp.counts[index];
-  Now const now{state_, warp, index, in, state_.kernel.decoded[index], lowered, mask};
+  Now const now{block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
   if (state_.kernel.asynchronous) check_registers(now);
   if (!warp.loading.empty()) check_loading(now);
@@ -348,6 +344,8 @@ bool BlockRun::dispatch(Now const& now) {
       return store_zeros(now), true;
     case Handler::map_address:
       return map_address(now), true;
+    case Handler::address_rank:
+      return rank_of_address(now), true;
     case Handler::copy_async:
       return copy_async(now), true;
     case Handler::commit:
@@ -409,6 +407,8 @@ bool BlockRun::dispatch_async(Now const& now) {
       return bulk_store(now), true;
     case Handler::bulk_load_bytes:
       return bulk_load_bytes(now), true;
+    case Handler::bulk_send:
+      return bulk_send(now), true;
     case Handler::bulk_store_bytes:
       return bulk_store_bytes(now), true;
     case Handler::bulk_reduce:

@@ -1,10 +1,11 @@
-// One block of a kernel, executed: warps in one order, each from barrier to barrier.
+// One cluster of blocks of a kernel, executed: warps in one order, each from barrier to barrier. Without clusters it is one block.
 #pragma once
 
 #include "block_state.hpp"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +21,7 @@ struct WarpOrder {
 
 class BlockRun {
  public:
-  /// `without`: an instruction that is not executed; none if it is no instruction.
+  /// `number`: the first block of the cluster. `without`: an instruction that is not executed; none if it is no instruction.
   /// `decisions`: the way that is executed where data decide; without it only what both ways do is.
   BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
            std::uint32_t without = ~0U, Decisions* decisions = nullptr);
@@ -33,6 +34,10 @@ class BlockRun {
   [[nodiscard]] Bytes const& global() const { return state_.global; }
   [[nodiscard]] Bytes const& shared() const { return state_.shared; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  /// Number of the block that a thread or a unit belongs to.
+  [[nodiscard]] std::array<std::uint32_t, 3> number_of(unsigned doer) const {
+    return block_of_rank(state_.first, state_.kernel.cluster, state_.units.rank_of(doer));
+  }
   /// True if data have chosen what was executed: a fault is one of some data, if they exist.
   [[nodiscard]] bool by_data() const { return state_.by_data; }
   /// Parts that an answer for every order does not cover, and readings of the PTX ISA that it depends on.
@@ -43,7 +48,6 @@ class BlockRun {
   [[nodiscard]] std::set<std::uint32_t> executed() const;
 
  private:
-  void start_warps();
   void run_warps(WarpOrder const& order);
   bool run_round(WarpOrder const& order);
   void end();
@@ -69,6 +73,7 @@ class BlockRun {
   void choose(Warp& warp, std::uint32_t line, std::int32_t condition, std::uint32_t named,
               std::vector<std::uint32_t> const& results, Yes const& yes, No const& no);
 
+  [[nodiscard]] BlockState& block_of(Warp const& warp) { return *blocks_[warp.rank]; }
   bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);
@@ -76,7 +81,8 @@ class BlockRun {
   bool skip(Now const& now);
   [[noreturn]] void too_many_steps(Warp const& warp) const;
   [[noreturn]] void waits_for_a_flag(Warp const& warp) const;
-  BlockState state_;
+  ClusterState state_;
+  std::vector<std::unique_ptr<BlockState>> blocks_{};  ///< by rank
   std::uint32_t without_;
   std::uint64_t steps_ = 0;
   std::uint64_t flag_rounds_ = 0;  ///< of warps that read a flag again, since another one has run

@@ -8,36 +8,81 @@
 
 namespace swizproof::flow_detail {
 
-BlockState::BlockState(FlowKernel const& of, std::array<std::uint32_t, 3> block_number, Names& all_names)
+ClusterState::ClusterState(FlowKernel const& of, std::array<std::uint32_t, 3> first_block, Names& all_names)
     : kernel(of),
-      number(block_number),
+      first(first_block),
       names(all_names),
-      units{kernel.threads},
+      units{of.clock_threads(), of.blocks_of_cluster()},
       clocks(units.count(kernel.asynchronous, kernel.stores_bulk, kernel.arrives_async, kernel.tensor)),
-      groups(kernel.threads),
-      fences(kernel.threads),
-      global_fences(kernel.threads),
+      groups(units.threads),
+      fences(units.blocks, ProxyFences(units.threads)),
+      global_fences(units.threads),
       shared([&of](std::uint64_t at) { return of.shared_byte(at); }, names, clocks, groups, faults, units,
              kernel.launch.same_values),
       global([&of](std::uint64_t at) { return of.element_at(at); }, names, clocks, groups, faults, units,
              kernel.launch.same_values),
-      barriers(kernel.threads, faults),
-      cluster(kernel.threads),
-      mbarriers(faults),
-      flags(kernel.threads),
-      tensor(kernel.threads, clocks, faults, units),
-      bulk_groups(kernel.threads),
+      barrier(units.threads),
+      mbarriers(faults, units),
+      flags(units.threads, units.threads_of_block()),
+      lifetimes(units, clocks),
+      bulk_groups(units.threads),
       registers(static_cast<std::uint32_t>(kernel.function.registers.size())) {
-  for (unsigned t = 0; t < kernel.threads; ++t)
+  constexpr std::size_t most_clocks = 1 << 16;  // races.hpp keeps them in 16 bits
+  if (clocks.size() > most_clocks)
+    throw FlowRefused{fmt::format("a cluster of {} threads is too large", units.threads)};
+  for (unsigned t = 0; t < units.threads; ++t)
     local.emplace_back([](std::uint64_t) { return std::string("local memory"); }, names, clocks, groups,
                        faults, units, true);
   temporaries.resize((kernel.program.widths.size() - registers) * 32);
   uninitialised = names.function("bytes that no thread has written", Format::integer, 8, ~0U);
 }
 
+void ClusterState::start_warps() {
+  unwritten = names.function("a register that nothing has written", Format::integer, 8, ~0U);
+  Word const nothing = names.word(unwritten);
+  unsigned const of_block = kernel.warps();
+  for (unsigned w = 0; w < of_block * units.blocks; ++w) {
+    unsigned const lanes = std::min(32U, kernel.threads - w % of_block * 32);
+    Warp warp;
+    warp.number = w, warp.of_block = w % of_block, warp.rank = w / of_block;
+    warp.live = lanes == 32 ? ~0U : (1U << lanes) - 1;
+    warp.paths.push_back({warp.live, 0, 0, -1});
+    warp.registers.assign(std::size_t{registers} * 32, nothing);
+    warp.counts.assign(kernel.function.body.size(), 0);
+    warps.push_back(std::move(warp));
+  }
+}
+
+BlockState::BlockState(ClusterState& of, unsigned rank_in_cluster)
+    : cluster(of),
+      kernel(of.kernel),
+      names(of.names),
+      units(of.units),
+      faults(of.faults),
+      clocks(of.clocks),
+      groups(of.groups),
+      global_fences(of.global_fences),
+      shared(of.shared),
+      global(of.global),
+      local(of.local),
+      warps(of.warps),
+      mbarriers(of.mbarriers),
+      flags(of.flags),
+      lifetimes(of.lifetimes),
+      atomic_kinds(of.atomic_kinds),
+      left_out(of.left_out),
+      assumed(of.assumed),
+      uses(of.uses),
+      uninitialised(of.uninitialised),
+      rank(rank_in_cluster),
+      number(block_of_rank(of.first, of.kernel.cluster, rank)),
+      base(std::uint64_t{rank} << window_shift),
+      barriers(kernel.threads, faults),
+      tensor(units.threads, clocks, faults, units) {}
+
 unsigned BlockState::live_warps() const {
-  return static_cast<unsigned>(
-      std::count_if(warps.begin(), warps.end(), [](Warp const& w) { return w.live != 0; }));
+  return static_cast<unsigned>(std::count_if(warps.begin(), warps.end(),
+                                             [&](Warp const& w) { return w.rank == rank && w.live != 0; }));
 }
 
 MbarrierOperation Now::operation(unsigned lane) const {
@@ -63,8 +108,13 @@ Word Now::operand(ptx::Operand const& o, unsigned lane, unsigned width) const {
   FlowKernel const& k = block.kernel;
   if (o.kind == Kind::symbol)
     for (std::size_t i = k.program.symbols.size(); i-- > 0;)
-      if (k.program.symbols[i].name == o.text && k.addresses[i]) return plain(*k.addresses[i] + o.value);
+      if (k.program.symbols[i].name == o.text && k.addresses[i]) return plain(symbol_address(i) + o.value);
   refuse(fmt::format("the operand {} is not executed", o.text));
+}
+
+std::uint64_t Now::symbol_address(std::size_t symbol) const {
+  bool const in_shared = block.kernel.program.symbols[symbol].space == program::Space::shared;
+  return *block.kernel.addresses[symbol] + (in_shared ? block.base : 0);
 }
 
 std::uint64_t Now::number(ptx::Operand const& o, unsigned lane, char const* what) const {
@@ -122,8 +172,8 @@ Word Now::choice(unsigned width, Word const& condition, Word const& yes, Word co
 void Now::need_whole_warp() const {
   if (mask != ~0U)
     fault(FlowFaultKind::misuse, touch(static_cast<unsigned>(std::countr_zero(mask)), true), isa::aligned,
-          fmt::format("{} is executed by a part of warp {}: all of its threads have to execute it",
-                      in.opcode.text, warp.number));
+          fmt::format("{} is executed by a part of {}: all of its threads have to execute it", in.opcode.text,
+                      block.units.warp(warp.number)));
 }
 
 void Now::check_members(ptx::Operand const& of) const {
@@ -133,8 +183,8 @@ void Now::check_members(ptx::Operand const& of) const {
     members[lane] = static_cast<std::uint32_t>(number(of, lane, "the mask"));
     if (!takes_part(members[lane], lane))
       fault(FlowFaultKind::misuse, touch(lane), isa::warp_mask,
-            fmt::format("thread {} executes {} with the mask 0x{:x}, which lacks its lane {}", thread(lane),
-                        in.opcode.text, members[lane], lane));
+            fmt::format("{} executes {} with the mask 0x{:x}, which lacks its lane {}",
+                        block.units.thread(thread(lane)), in.opcode.text, members[lane], lane));
   }
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(mask, lane) && (members[lane] & warp.live) != (mask & members[lane]))

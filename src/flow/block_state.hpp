@@ -1,8 +1,9 @@
-// State of one block that is executed: its warps, its memory, and what orders its threads; and one instruction of one warp.
+// State of a cluster that is executed: its warps, its memory, and what orders its threads; of each block of it; and one instruction of one warp.
 #pragma once
 
 #include "atomics.hpp"
 #include "barriers.hpp"
+#include "clusters.hpp"
 #include "decisions.hpp"
 #include "flags.hpp"
 #include "hints.hpp"
@@ -35,9 +36,11 @@ struct Votes {
   std::vector<Word> named{};
 };
 
-/// A warp of the block.
+/// A warp of the cluster. Those of a block follow each other, and the blocks by their ranks.
 struct Warp {
   unsigned number = 0;
+  unsigned of_block = 0;  ///< number within its block
+  unsigned rank = 0;      ///< of its block
   std::uint32_t live = 0;
   std::vector<Path> paths{};
   std::vector<Word> registers{};
@@ -71,35 +74,37 @@ struct Warp {
   [[nodiscard]] unsigned thread(unsigned lane) const { return number * 32 + lane; }
 };
 
-/// State that the instructions of a block read and change.
-struct BlockState {
-  BlockState(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names);
-  BlockState(BlockState const&) = delete;
-  BlockState& operator=(BlockState const&) = delete;
+/// State that the blocks of a cluster share. A block that is launched without clusters is one of its own.
+struct ClusterState {
+  /// `first`: number of the block with rank 0.
+  ClusterState(FlowKernel const& kernel, std::array<std::uint32_t, 3> first, Names& names);
+  ClusterState(ClusterState const&) = delete;
+  ClusterState& operator=(ClusterState const&) = delete;
+  /// The warps of all blocks, at the first instruction.
+  void start_warps();
 
   FlowKernel const& kernel;
-  std::array<std::uint32_t, 3> number;
+  std::array<std::uint32_t, 3> first;
   Names& names;
   Units units;
   Faults faults{};
   Clocks clocks;
   AsyncGroups groups;
-  ProxyFences fences, global_fences;  ///< of shared memory, of global memory
+  std::vector<ProxyFences> fences;  ///< of the shared memory of each rank
+  ProxyFences global_fences;
   Bytes shared, global;
   std::vector<Bytes> local{};
   std::vector<Warp> warps{};
   std::vector<Word> temporaries{};
-  NamedBarriers barriers;
-  ClusterBarrier cluster;
+  ClusterBarrier barrier;
   Mbarriers mbarriers;
   Flags flags;
+  Lifetimes lifetimes;
   AtomicKinds atomic_kinds{};
-  TensorMemory tensor;
   /// Clock of stores at each commit, thread by thread.
   std::vector<std::vector<std::uint32_t>> bulk_groups;
   std::set<std::string> left_out{}, assumed{};
-  std::set<std::uint32_t> retrying{};        ///< waits that were looked at
-  std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
+  std::set<std::uint32_t> retrying{};  ///< waits that were looked at
   ArrayUses uses{};
   std::uint32_t registers = 0;
   Name uninitialised = 0, unwritten = 0;  ///< bytes, and registers, that nothing has written
@@ -107,8 +112,41 @@ struct BlockState {
   bool by_data = false;                   ///< accesses that data choose were executed
   std::set<std::uint64_t>
       maybe_written{};  ///< bytes of shared memory that only accesses by data have written
+};
 
-  /// Warps that have not ended.
+/// State that the instructions of a block read and change: the cluster's, and its own.
+struct BlockState {
+  BlockState(ClusterState& of, unsigned rank_in_cluster);
+  BlockState(BlockState const&) = delete;
+  BlockState& operator=(BlockState const&) = delete;
+
+  ClusterState& cluster;
+  FlowKernel const& kernel;
+  Names& names;
+  Units const& units;
+  Faults& faults;
+  Clocks& clocks;
+  AsyncGroups& groups;
+  ProxyFences& global_fences;
+  Bytes &shared, &global;
+  std::vector<Bytes>& local;
+  std::vector<Warp>& warps;
+  Mbarriers& mbarriers;
+  Flags& flags;
+  Lifetimes& lifetimes;
+  AtomicKinds& atomic_kinds;
+  std::set<std::string>&left_out, &assumed;
+  ArrayUses& uses;
+  Name uninitialised;
+
+  unsigned rank;                        ///< %cluster_ctarank
+  std::array<std::uint32_t, 3> number;  ///< %ctaid
+  std::uint64_t base;                   ///< of its shared memory
+  NamedBarriers barriers;
+  TensorMemory tensor;
+  std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
+
+  /// Warps of the block that have not ended.
   [[nodiscard]] unsigned live_warps() const;
 };
 
@@ -123,8 +161,10 @@ struct Now {
   std::uint32_t mask;  ///< lanes that execute it
 
   [[nodiscard]] unsigned thread(unsigned lane) const { return warp.thread(lane); }
+  /// Number of the thread within its block.
+  [[nodiscard]] unsigned thread_of_block(unsigned lane) const { return warp.of_block * 32 + lane; }
   [[nodiscard]] Toucher toucher(unsigned lane, std::uint32_t group = 0, unsigned as = ~0U) const {
-    return {thread(lane), index, group, as, warp.counts[index], decoded.strong};
+    return {thread(lane), index, group, as, warp.counts[index], decoded.strong, 0, decoded.has("cta")};
   }
   [[nodiscard]] FlowTouch touch(unsigned lane, bool of_warp = false) const {
     return {index, warp.counts[index], thread(lane), of_warp};
@@ -140,6 +180,8 @@ struct Now {
     return warp.registers[std::size_t{r} * 32 + lane];
   }
   [[nodiscard]] Word operand(ptx::Operand const& o, unsigned lane, unsigned width) const;
+  /// Address of a symbol; of a shared one, in the block's own shared memory.
+  [[nodiscard]] std::uint64_t symbol_address(std::size_t symbol) const;
   /// An operand without names; `what` says in a refusal what it is.
   [[nodiscard]] std::uint64_t number(ptx::Operand const& o, unsigned lane, char const* what) const;
   [[nodiscard]] std::uint64_t address(ptx::Operand const& o, unsigned lane) const;

@@ -1,6 +1,6 @@
-// Bulk copies: boxes of the TMA and plain bytes, between global memory and the block's own shared memory.
+// Bulk copies: boxes of the TMA and plain bytes, between global and shared memory, and to the shared memory of another block.
 //
-// A copy reads and writes when it is issued. A load does so by a clock of its mbarrier: a thread is ordered behind it once it has waited for
+// .multicast::cluster copies to several blocks, to the same address in each: to each by its own mbarrier. A copy reads and writes when it is issued. A load does so by a clock of its mbarrier: a thread is ordered behind it once it has waited for
 // the phase that it completes. A store has two clocks of the thread that issues it: one for what it reads, one for what it writes. The thread
 // is ordered behind both once it has waited for the bulk group, and behind the first alone after wait_group.read.
 #include "execute.hpp"
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace swizproof::flow_detail {
 
@@ -33,7 +34,7 @@ void need_proxy_fence(Now const& now, program::Space space, Cell::Access const& 
   bool const in_shared = space == program::Space::shared;
   std::uint32_t const when =
       first.group == 0 ? first.clock : now.block.groups.done(first.doer, first.group - 1);
-  if ((in_shared ? now.block.fences : now.block.global_fences)
+  if ((in_shared ? now.block.cluster.fences[rank_at(address)] : now.block.global_fences)
           .between(first.doer, when, by.thread, now.block.clocks))
     return;
   if (!now.block.faults.would_keep(FlowFaultKind::fence, true)) return;
@@ -119,8 +120,52 @@ void write_async(Now const& now, program::Space space, std::uint64_t address, To
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
 }
 
+/// Destination of a copy and its mbarrier.
+struct Destination {
+  std::uint64_t to = 0, where = 0;
+};
+
+/// The destinations of a copy: that of its operands, or with .multicast::cluster one for each bit of the mask. The mbarrier is in the same block,
+/// with .cta_group::2 in the block of its pair that has the parity of the operand's. [PTX ISA 9.0, 9.7.9.25.5.2: cp.async.bulk.tensor; CTA pair]
+std::vector<Destination> destinations(Now const& now, unsigned lane, std::uint64_t to, std::uint64_t where,
+                                      std::size_t mask_at) {
+  bool const pair = now.decoded.has("cta_group::2");
+  std::vector<Destination> out{{to, where}};
+  if (now.decoded.has("multicast::cluster")) {
+    if (now.in.operands.size() <= mask_at) now.refuse("operands are missing");
+    std::uint64_t const mask = now.number(now.in.operands[mask_at], lane, "the mask of blocks") & 0xffff;
+    if (mask == 0) now.refuse("a multicast to no block");
+    out.clear();
+    for (unsigned rank = 0; mask >> rank != 0; ++rank) {
+      unsigned const signalled = pair ? (rank & ~1U) | (rank_at(where) & 1U) : rank;
+      if ((mask >> rank & 1) != 0)
+        out.push_back({std::uint64_t{rank} << window_shift | in_block(to),
+                       std::uint64_t{signalled} << window_shift | in_block(where)});
+    }
+  }
+  for (Destination const& d : out)
+    if (rank_at(d.to) != rank_at(d.where) && !(pair && (rank_at(d.to) ^ 1U) == rank_at(d.where)))
+      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::copies,
+                fmt::format("{} copies to rank {}, and its mbarrier is one of rank {}",
+                            now.block.units.thread(now.thread(lane)), rank_at(d.to), rank_at(d.where)));
+  return out;
+}
+
+/// A unit accesses the memory of a block, which may not end before.
+void note_lifetime(Now const& now, unsigned rank, unsigned unit) {
+  if (rank != now.block.rank) now.block.lifetimes.access(rank, {now.index, now.warp.counts[now.index], unit});
+}
+
+/// The copy of a unit is complete.
+void finish_copy(Now const& now, Destination const& d, std::uint64_t bytes, unsigned unit) {
+  note_lifetime(now, rank_at(d.to), unit);
+  note_lifetime(now, rank_at(d.where), unit);
+  now.block.mbarriers.copied(d.where, bytes, unit, now.block.clocks);
+}
+
 /// The unit that copies for the mbarrier of a load. Its initialisation needs a fence before: it is one of the generic proxy.
 unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
+  check_window(now, where, lane, "uses an mbarrier in");
   unsigned const unit =
       now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
   now.block.clocks.tick(unit);
@@ -128,19 +173,21 @@ unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
   unsigned const t = now.thread(lane);
   if (now.block.mbarriers.fenced(from, t, now.block.clocks) ||
       now.block.kernel.launch.proxy != FlowProxy::strict ||
-      now.block.fences.between(from.thread, from.clock, t, now.block.clocks))
+      now.block.cluster.fences[rank_at(where)].between(from.thread, from.clock, t, now.block.clocks))
     return unit;
+  Units const& units = now.block.units;
   now.block.faults.add(
       {FlowFaultKind::fence,
-       fmt::format("a bulk copy of thread {} uses the mbarrier at 0x{:x}, which thread {} has "
+       fmt::format("a bulk copy of {} uses the mbarrier at 0x{:x}{}, which {} has "
                    "initialised: no fence.mbarrier_init or fence.proxy.async is between them",
-                   t, where, from.thread),
+                   units.thread(t), in_block(where), units.of_rank(rank_at(where)),
+                   units.thread(from.thread)),
        now.touch(lane),
        from.touch,
        isa::async_proxy,
-       fmt::format("fence.mbarrier_init.release.cluster by thread {}, behind PTX line {} and before the "
+       fmt::format("fence.mbarrier_init.release.cluster by {}, behind PTX line {} and before the "
                    "barrier{}",
-                   from.thread, now.block.kernel.line(from.touch.line).ptx_line, strict_alone),
+                   units.thread(from.thread), now.block.kernel.line(from.touch.line).ptx_line, strict_alone),
        {},
        true});
   return unit;
@@ -201,8 +248,9 @@ void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shar
       if (there)
         global = (std::uint64_t{box.id} << array_shift) +
                  (row * a.extents.back() + static_cast<std::uint64_t>(column)) * each + x % each;
-      fn(tma_address(a.mode, static_cast<std::uint32_t>(shared), static_cast<std::uint32_t>(line), line_bytes,
-                     x),
+      fn(shared - in_block(shared) +
+             tma_address(a.mode, static_cast<std::uint32_t>(in_block(shared)),
+                         static_cast<std::uint32_t>(line), line_bytes, x),
          global);
     }
   }
@@ -210,22 +258,24 @@ void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shar
 
 }  // namespace
 
-/// cp.async.bulk.tensor into shared memory: [to], [map, {coordinates}], [mbarrier]. What is beyond the array is 0.
+/// cp.async.bulk.tensor into shared memory: [to], [map, {coordinates}], [mbarrier] {, mask}. What is beyond the array is 0.
 void bulk_copy(Now const& now) {
+  constexpr std::size_t mask_at = 3;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     Box const box = box_of(now, now.in.operands[1], lane);
-    std::uint64_t const where = now.address(now.in.operands[2], lane);
-    unsigned const unit = bulk_barrier(now, where, lane);
-    Toucher const by = now.toucher(lane, 0, unit);
-    each_byte(now, lane, box, now.address(now.in.operands[0], lane),
-              [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
-                write_async(now, program::Space::shared, shared, by,
-                            global ? read_source(now, *global, by) : plain(0));
-              });
     std::uint64_t bytes = box.array.bits / 8;
     for (std::uint32_t const n : box.array.box) bytes *= n;
-    now.block.mbarriers.copied(where, bytes, unit, now.block.clocks);
+    for (Destination const& d : destinations(now, lane, now.address(now.in.operands[0], lane),
+                                             now.address(now.in.operands[2], lane), mask_at)) {
+      unsigned const unit = bulk_barrier(now, d.where, lane);
+      Toucher const by = now.toucher(lane, 0, unit);
+      each_byte(now, lane, box, d.to, [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
+        write_async(now, program::Space::shared, shared, by,
+                    global ? read_source(now, *global, by) : plain(0));
+      });
+      finish_copy(now, d, bytes, unit);
+    }
   }
 }
 
@@ -248,42 +298,65 @@ void bulk_store(Now const& now) {
 
 namespace {
 
-/// Size of a plain copy whose addresses and size are multiples of 16 bytes, and within shared memory and an array.
-std::uint64_t bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t global) {
+/// Size of a plain copy whose addresses and size are multiples of 16 bytes, and within shared memory and another space. `own`: the other one
+/// is the block's own shared memory.
+std::uint64_t bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t other,
+                        bool own = false) {
   std::uint64_t const bytes = now.number(now.in.operands[2], lane, "the size") & 0xffffffffU;
-  for (std::uint64_t const x : {shared, global, bytes})
+  for (std::uint64_t const x : {shared, other, bytes})
     if (x % bulk_unit != 0)
-      now.fault(
-          FlowFaultKind::misaligned, now.touch(lane), isa::copies,
-          fmt::format("a bulk copy of thread {} has 0x{:x} as address or size, which is no multiple of {}",
-                      now.thread(lane), x & 0xffffffffffU, bulk_unit));
+      now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::copies,
+                fmt::format("a bulk copy of {} has 0x{:x} as address or size, which is no multiple of {}",
+                            now.block.units.thread(now.thread(lane)), x & 0xffffffffffU, bulk_unit));
   if (bytes == 0) return 0;
   for (std::uint64_t const i : {std::uint64_t{0}, bytes - 1}) {
     check_bounds(now, program::Space::shared, shared + i, 1, lane, "copies to or from");
-    check_bounds(now, program::Space::global, global + i, 1, lane, "copies to or from");
+    check_bounds(now, own ? program::Space::shared : program::Space::global, other + i, 1, lane,
+                 "copies to or from", 0, own);
   }
   return bytes;
 }
 
 }  // namespace
 
-/// cp.async.bulk of plain bytes into shared memory: [to], [from], bytes, [mbarrier].
+/// cp.async.bulk of plain bytes into shared memory: [to], [from], bytes, [mbarrier] {, mask}.
 void bulk_load_bytes(Now const& now) {
+  constexpr std::size_t mask_at = 4;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const to = now.address(now.in.operands[0], lane),
-                        from = now.address(now.in.operands[1], lane);
-    std::uint64_t const bytes = bulk_size(now, lane, to, from);
-    if (bytes == 0) {  // 0 bytes complete no transaction: in which phase does not matter
-      now.block.assumed.insert("a bulk copy of 0 bytes does nothing");
-      continue;
+    std::uint64_t const from = now.address(now.in.operands[1], lane);
+    for (Destination const& d : destinations(now, lane, now.address(now.in.operands[0], lane),
+                                             now.address(now.in.operands[3], lane), mask_at)) {
+      std::uint64_t const bytes = bulk_size(now, lane, d.to, from);
+      if (bytes == 0) {  // 0 bytes complete no transaction: in which phase does not matter
+        now.block.assumed.insert("a bulk copy of 0 bytes does nothing");
+        continue;
+      }
+      unsigned const unit = bulk_barrier(now, d.where, lane);
+      Toucher const by = now.toucher(lane, 0, unit);
+      for (std::uint64_t i = 0; i < bytes; ++i)
+        write_async(now, program::Space::shared, d.to + i, by, read_source(now, from + i, by));
+      finish_copy(now, d, bytes, unit);
     }
-    std::uint64_t const where = now.address(now.in.operands[3], lane);
-    unsigned const unit = bulk_barrier(now, where, lane);
+  }
+}
+
+/// cp.async.bulk.shared::cluster.shared::cta: [to], [from], bytes, [mbarrier]. The block's own memory has to be there until it is read.
+void bulk_send(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const from = now.address(now.in.operands[1], lane);
+    Destination const d = destinations(now, lane, now.address(now.in.operands[0], lane),
+                                       now.address(now.in.operands[3], lane), now.in.operands.size())[0];
+    std::uint64_t const bytes = bulk_size(now, lane, d.to, from, true);
+    if (bytes == 0) now.refuse("a bulk copy of 0 bytes to another block");
+    unsigned const unit = bulk_barrier(now, d.where, lane);
     Toucher const by = now.toucher(lane, 0, unit);
     for (std::uint64_t i = 0; i < bytes; ++i)
-      write_async(now, program::Space::shared, to + i, by, read_source(now, from + i, by));
-    now.block.mbarriers.copied(where, bytes, unit, now.block.clocks);
+      write_async(now, program::Space::shared, d.to + i, by,
+                  read_async(now, program::Space::shared, from + i, 1, by));
+    now.block.lifetimes.access(now.block.rank, {now.index, now.warp.counts[now.index], unit});
+    finish_copy(now, d, bytes, unit);
   }
 }
 
@@ -341,9 +414,12 @@ void bulk_reduce(Now const& now) {
   }
 }
 
-/// st.async: [to], value, [mbarrier].
+/// st.async: [to], value, [mbarrier]. Both are in one block of a cluster of several. [PTX ISA 9.2, 9.7.9.12]
 void store_async(Now const& now) {
-  one_block_of_a_cluster(now);
+  assume_cluster(now);
+  if (now.block.kernel.cluster_is_given && now.block.units.blocks == 1)
+    now.fault(FlowFaultKind::misuse, now.touch(static_cast<unsigned>(std::countr_zero(now.mask))),
+              isa::store_async, "st.async in a cluster of one block: it has to have more");
   now.block.left_out.insert("proxy fences behind st.async");
   Decoded const& d = now.decoded;
   unsigned const each = d.type.bits / 8;
@@ -355,6 +431,8 @@ void store_async(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     std::uint64_t const to = now.address(now.in.operands[0], lane),
                         where = now.address(now.in.operands[2], lane);
+    Destination const at = destinations(now, lane, to, where, now.in.operands.size())[0];
+    check_window(now, where, lane, "uses an mbarrier in");
     unsigned const unit =
         now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
     now.block.clocks.tick(unit);
@@ -369,7 +447,7 @@ void store_async(Now const& now) {
                                static_cast<std::uint8_t>(byte.number));
       }
     }
-    now.block.mbarriers.copied(where, std::uint64_t{each} * d.lanes, unit, now.block.clocks);
+    finish_copy(now, at, std::uint64_t{each} * d.lanes, unit);
   }
 }
 
@@ -379,7 +457,7 @@ void bulk_groups(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = now.thread(lane), reads = now.block.units.store_reads(t),
                    writes = now.block.units.store_writes(t);
-    std::vector<std::uint32_t>& groups = now.block.bulk_groups[t];
+    std::vector<std::uint32_t>& groups = now.block.cluster.bulk_groups[t];
     if (now.decoded.has("commit_group")) {
       groups.push_back(now.block.clocks.now(reads));
       now.block.clocks.tick(reads), now.block.clocks.tick(writes);

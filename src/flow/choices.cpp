@@ -27,7 +27,7 @@ bool same(Word const& a, Word const& b) {
 }
 
 /// Value of a condition by data, in this way of the block.
-bool value_by_data(BlockState& block, Name condition, std::uint32_t line, char const* what) {
+bool value_by_data(ClusterState& block, Name condition, std::uint32_t line, char const* what) {
   auto const text = [&] { return fmt::format("{} depends on data: {}", what, block.names.text(condition)); };
   if (block.decisions == nullptr || block.names.comes_from(condition, block.unwritten))
     throw FlowRefused{text(), line, true};
@@ -155,7 +155,7 @@ void BlockRun::choose(Warp& warp, std::uint32_t line, std::int32_t condition, st
   each([&](Word& w) { w = before[i++]; });
   no();
   warp.doubtful = outer;
-  Now const now{state_,
+  Now const now{block_of(warp),
                 warp,
                 line,
                 state_.kernel.function.body[line],

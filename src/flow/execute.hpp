@@ -7,13 +7,19 @@ namespace swizproof::flow_detail {
 
 // steps.cpp: integers exactly, names byte by byte
 void execute_steps(Now const& now);
-/// mapa: a shared address of the block itself.
-void map_address(Now const& now);
-/// Each block is taken as a cluster of its own. Refused where the kernel says another size.
-void one_block_of_a_cluster(Now const& now);
 /// The result of one step.
 [[nodiscard]] Word apply_step(Now const& now, program::Step const& s, Word const& a, Word const& b,
                               Word const& c);
+
+// clusters.cpp
+void map_address(Now const& now);
+void rank_of_address(Now const& now);
+/// Value of %cluster_ctarank and the other registers of clusters; nothing of another register.
+[[nodiscard]] std::optional<std::uint64_t> cluster_register(Now const& now, std::string_view name);
+/// Notes that each block is taken as a cluster of its own, where no size is given.
+void assume_cluster(Now const& now);
+/// Fails if a lane may not access shared memory of another block. `own`: the operand is one of .shared::cta.
+void check_window(Now const& now, std::uint64_t address, unsigned lane, char const* verb, bool own = false);
 
 // memory_access.cpp
 void load(Now const& now);
@@ -28,8 +34,9 @@ void store_async(Now const& now);
 void matrices(Now const& now, bool load);
 /// The space of a generic address.
 [[nodiscard]] program::Space space_at(Now const& now, program::Space space, std::uint64_t address);
+/// `own`: an operand that is in the block's own shared memory.
 void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
-                  char const* verb, unsigned alignment = 0);
+                  char const* verb, unsigned alignment = 0, bool own = false);
 /// Value of bytes where data choose if another one is written: that one, or the old one.
 [[nodiscard]] Word maybe(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
                          Word const& value);
@@ -57,6 +64,8 @@ void warp_barrier(Now const& now);
 bool cluster_barrier(Now const& now);
 void proxy_fence(Now const& now);
 void memory_fence(Now const& now);
+/// Refuses a release and an acquire that a scope keeps apart.
+void check_scopes(Now const& now);
 void mbarrier_fence(Now const& now);
 bool mbarrier(Now const& now);
 
@@ -64,6 +73,7 @@ bool mbarrier(Now const& now);
 void bulk_copy(Now const& now);
 void bulk_store(Now const& now);
 void bulk_load_bytes(Now const& now);
+void bulk_send(Now const& now);
 void bulk_store_bytes(Now const& now);
 void bulk_reduce(Now const& now);
 void bulk_groups(Now const& now);

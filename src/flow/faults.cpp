@@ -13,7 +13,8 @@ std::string_view name_of(FlowFaultKind kind) {
                                         "out of bounds",
                                         "misaligned",
                                         "trap",
-                                        "write of read-only data"};
+                                        "write of read-only data",
+                                        "block lifetime"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -69,13 +69,15 @@ class Faults {
 namespace isa {
 inline constexpr std::string_view
     races = "PTX ISA, Memory Consistency Model: data races",
-    barrier = "PTX ISA, barrier{.cta}", mbarrier = "PTX ISA, mbarrier",
-    mbarrier_init = "PTX ISA, mbarrier.init: contents of the mbarrier object",
+    barrier = "PTX ISA, barrier{.cta}", cluster_barrier = "PTX ISA, barrier.cluster",
+    mbarrier = "PTX ISA, mbarrier", mbarrier_init = "PTX ISA, mbarrier.init: contents of the mbarrier object",
     async_proxy = "PTX ISA, Memory Consistency Model: proxies; Async proxy",
     warp_mask = "PTX ISA, shfl.sync, vote.sync, bar.warp.sync: membermask",
     aligned = "PTX ISA, .aligned: all threads of the warp execute the same instruction",
     read_only = "PTX ISA, ld.global.nc: read-only for the duration of the kernel",
     bounds = "PTX ISA, Addresses as Operands",
+    shared_cta = "PTX ISA, State Spaces: .shared, ::cta and ::cluster", mapa = "PTX ISA, mapa",
+    lifetime = "CUDA C++ Programming Guide, Distributed Shared Memory",
     alignment = "PTX ISA, Addresses as Operands: natural alignment", trap = "PTX ISA, trap",
     tensor_columns = "PTX ISA 9.1, 9.7.16.7.1: tcgen05.alloc, tcgen05.dealloc",
     tensor_lanes = "PTX ISA 9.1, 9.7.16.8.1: access restrictions of tcgen05.ld and tcgen05.st",
@@ -85,7 +87,7 @@ inline constexpr std::string_view
     tensor_mma = "PTX ISA 9.1, 9.7.16.10.9.1: tcgen05.mma",
     tensor_layout = "PTX ISA 9.1, 9.7.16.10.5: data path layout organization",
     tensor_instruction = "PTX ISA 9.1, 9.7.16.4.2: instruction descriptor", wgmma = "PTX ISA, wgmma.fence",
-    bulk_store = "PTX ISA, st.bulk",
+    bulk_store = "PTX ISA, st.bulk", store_async = "PTX ISA, st.async",
     copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";
 }  // namespace isa
 

@@ -2,16 +2,27 @@
 
 namespace swizproof::flow_detail {
 
-bool Flags::fence(unsigned thread, Clocks& clocks) {
-  for (Clocks::Moments const& moments : acquired_[thread]) clocks.take(moments, thread);
+bool Flags::fence(unsigned thread, bool narrow, Clocks& clocks) {
+  for (Acquired const& a : acquired_[thread]) {
+    excluded_ = excluded_ || (narrow && a.foreign);
+    clocks.take(a.moments, thread);
+  }
   acquired_[thread].clear();
+  narrow_[thread] = narrow;
   fenced_[thread] = clocks.arrive(thread);
   bool const decided = decided_by_order_[thread];
   decided_by_order_[thread] = false;
   return decided;
 }
 
-void Flags::give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, Clocks& clocks) {
+bool Flags::reads(Store const& store, unsigned thread, bool narrow) {
+  bool const of_another = foreign(store.thread, thread);
+  excluded_ = excluded_ || (of_another && (narrow || store.narrow));
+  return of_another;
+}
+
+void Flags::give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, bool narrow,
+                 Clocks& clocks) {
   Store store = stores_[address];
   forget(address, bytes);  // flags of other sizes, too
   if (store.thread != thread) store = {thread, {}, {}};
@@ -20,30 +31,34 @@ void Flags::give(std::uint64_t address, unsigned bytes, unsigned thread, bool re
   auto const& fence = fenced_[thread];
   bool const fence_is_later = fence && (!store.released || fence->own > store.released->own);
   store.gives.clear();
+  store.narrow = narrow || (fence_is_later && narrow_[thread]);
   if (fence_is_later || store.released) store.gives.push_back(fence_is_later ? *fence : *store.released);
   stores_[address] = store;
 }
 
-void Flags::take(std::uint64_t address, unsigned thread, bool acquire, Clocks& clocks) {
+void Flags::take(std::uint64_t address, unsigned thread, bool acquire, bool narrow, Clocks& clocks) {
   auto const at = stores_.find(address);
   if (at == stores_.end() || at->second.gives.empty()) return;
+  bool const of_another = reads(at->second, thread, narrow);
   if (acquire)
     clocks.take(clocks.merged(at->second.gives), thread);
   else
-    acquired_[thread].push_back(clocks.merged(at->second.gives));
+    acquired_[thread].push_back({clocks.merged(at->second.gives), of_another});
 }
 
-void Flags::update(std::uint64_t address, unsigned bytes, unsigned thread, Clocks& clocks) {
+void Flags::update(std::uint64_t address, unsigned bytes, unsigned thread, bool narrow, Clocks& clocks) {
   auto const at = stores_.find(address);
   Store store = at == stores_.end() ? Store{} : at->second;
   forget(address, bytes);
-  if (!store.gives.empty()) acquired_[thread].push_back(clocks.merged(store.gives));
+  bool const of_another = !store.gives.empty() && reads(store, thread, narrow);
+  if (!store.gives.empty()) acquired_[thread].push_back({clocks.merged(store.gives), of_another});
   for (Clocks::Arrival const& a : store.gives)
     if (!clocks.ordered(a.thread, a.own, thread)) decided_by_order_[thread] = true;
   if (store.thread != thread) store.thread = thread, store.released.reset();
   if (auto const& fence = fenced_[thread]) {
     std::erase_if(store.gives, [&](Clocks::Arrival const& a) { return a.thread == thread; });
     store.gives.push_back(*fence);
+    store.narrow = store.narrow || narrow || narrow_[thread];
   }
   if (!store.gives.empty()) stores_[address] = std::move(store);
 }

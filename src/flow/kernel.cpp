@@ -1,4 +1,5 @@
 #include "kernel.hpp"
+#include "clusters.hpp"
 #include "variables.hpp"
 
 #include <swizproof/ptx/initial.hpp>
@@ -42,7 +43,7 @@ Handler async_handler(program::Opcode const& d) {
                                                                         : Handler::refused;
 }
 
-/// Bulk copies between global memory and the block's own shared memory. Their other forms have other words: multicast, im2col, gather.
+/// Bulk copies between global and shared memory, and to the shared memory of another block. Their other forms have other words: im2col, gather.
 Handler bulk_handler(program::Opcode const& d) {
   constexpr std::string_view known[] = {"cp",
                                         "async",
@@ -60,6 +61,9 @@ Handler bulk_handler(program::Opcode const& d) {
                                         "mbarrier::complete_tx::bytes",
                                         "bulk_group",
                                         "L2::cache_hint",
+                                        "multicast::cluster",
+                                        "cta_group::1",
+                                        "cta_group::2",
                                         "commit_group",
                                         "reduce",
                                         "noftz",
@@ -88,7 +92,8 @@ Handler bulk_handler(program::Opcode const& d) {
     if (!one_of(p, known)) return Handler::refused;
   if (d.has("commit_group") || d.has("wait_group")) return Handler::bulk_groups;
   bool const reduces = d.has("reduce");
-  std::size_t const at = (d.has("tensor") ? 5U : 3U) + (reduces ? 1 : 0);
+  std::size_t at = 3;
+  while (at < d.parts.size() && !d.parts[at].starts_with("shared") && d.parts[at] != "global") ++at;
   if (d.parts.size() < at + 3) return Handler::refused;
   bool const in_shared = d.parts[at + 1] == "shared::cta" || d.parts[at + 1] == "shared::cluster";
   if (reduces)
@@ -97,6 +102,9 @@ Handler bulk_handler(program::Opcode const& d) {
   if (d.parts[at].starts_with("shared") && d.parts[at + 1] == "global" &&
       d.has("mbarrier::complete_tx::bytes"))
     return d.has("tensor") ? Handler::bulk_copy : Handler::bulk_load_bytes;
+  if (d.parts[at] == "shared::cluster" && d.parts[at + 1] == "shared::cta" &&
+      d.has("mbarrier::complete_tx::bytes") && !d.has("tensor"))
+    return Handler::bulk_send;
   if (d.parts[at] == "global" && in_shared && d.has("bulk_group"))
     return d.has("tensor") ? Handler::bulk_store : Handler::bulk_store_bytes;
   return Handler::refused;
@@ -117,7 +125,7 @@ Handler wgmma_handler(program::Opcode const& d) {
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
 }
 
-/// Instructions of tcgen05 for one block, by their second word. Their other forms have other words: pairs of blocks, multicast, block scales,
+/// Instructions of tcgen05 for one block, by their second word. Their other forms have other words: pairs of blocks, block scales,
 /// sparse matrices, .ws, packed loads, reductions, and A from a collector.
 Handler tensor_handler(program::Opcode const& d) {
   constexpr std::pair<std::string_view, Handler> handlers[] = {
@@ -145,7 +153,8 @@ Handler tensor_handler(program::Opcode const& d) {
                                         "kind::i8",
                                         "collector::a::fill",
                                         "collector::a::discard",
-                                        "mbarrier::arrive::one"};
+                                        "mbarrier::arrive::one",
+                                        "multicast::cluster"};
   if (d.parts.size() < 2) return Handler::refused;
   auto const* const at = std::find_if(std::begin(handlers), std::end(handlers),
                                       [&](auto const& one) { return one.first == d.parts[1]; });
@@ -162,6 +171,7 @@ Handler handler_of(program::Opcode const& d) {
   std::string_view const op = d.name;
   if (op == "cp" && d.has("bulk")) return bulk_handler(d);
   if (op == "mapa") return Handler::map_address;
+  if (op == "getctarank") return Handler::address_rank;
   if (op == "st" && d.has("async")) return d.has("mmio") ? Handler::refused : Handler::store_async;
   if (op == "ld" || op == "ldu") return Handler::load;
   if (op == "st") return d.has("bulk") ? Handler::store_zeros : Handler::store;
@@ -211,8 +221,15 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
       flow(program::flow_of(program)),
       launch(given),
       arrays(1),
-      threads(given.block[0] * given.block[1] * given.block[2]) {
+      threads(given.block[0] * given.block[1] * given.block[2]),
+      cluster{given.cluster[0] != 0 ? given.cluster : kernel.reqnctapercluster},
+      cluster_is_given(cluster[0] != 0) {
   if (!program.refused.empty()) throw FlowRefused{program.refused};
+  if (kernel.blocks_are_clusters)
+    throw FlowRefused{"the kernel has .blocksareclusters: a grid that counts clusters is not modelled"};
+  std::string const why = why_no_cluster(kernel.reqnctapercluster, given.cluster, given.grid);
+  if (!why.empty()) throw FlowRefused{why};
+  if (!cluster_is_given) cluster = {1, 1, 1};
   decode();
   place_symbols();
   take_params();
@@ -269,7 +286,7 @@ void FlowKernel::place_symbols() {
       shared_end = std::max(shared_end, *addresses[i] + launch.shared_bytes);
   }
   place_variables();
-  if (shared_end > shared_limit) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};
+  if (shared_end > window_bytes) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};
 }
 
 /// Variables in constant and global memory are arrays. One in constant memory has its initial numbers, unless it is given as data.
@@ -372,7 +389,9 @@ bool FlowKernel::rounds() const {
 }
 
 std::string FlowKernel::shared_byte(std::uint64_t address) const {
-  std::string const byte = fmt::format("byte 0x{:x} of shared memory", address);
+  std::string const byte = fmt::format("byte 0x{:x} of shared memory{}", in_block(address),
+                                       Units{0, blocks_of_cluster()}.of_rank(rank_at(address)));
+  address = in_block(address);
   for (std::uint32_t i = 0; i < program.symbols.size(); ++i) {
     program::Variable const& v = program.symbols[i];
     std::uint64_t const bytes = v.extern_array ? launch.shared_bytes : v.bytes;

@@ -21,10 +21,11 @@ enum class Handler : std::uint8_t {
   nothing,  ///< no effect on values: fences, hints
   load,
   store,
-  store_zeros,  ///< st.bulk
-  store_async,  ///< st.async
-  map_address,  ///< mapa
-  atomic,       ///< atom, red
+  store_zeros,   ///< st.bulk
+  store_async,   ///< st.async
+  map_address,   ///< mapa
+  address_rank,  ///< getctarank
+  atomic,        ///< atom, red
   copy_async,
   commit,
   wait,
@@ -54,6 +55,7 @@ enum class Handler : std::uint8_t {
   bulk_copy,         ///< of a tensor, into shared memory
   bulk_store,        ///< of a tensor, from shared memory
   bulk_load_bytes,   ///< of plain bytes, into shared memory
+  bulk_send,         ///< of plain bytes, to the shared memory of another block
   bulk_store_bytes,  ///< of plain bytes, from shared memory
   bulk_reduce,       ///< of a tensor or of plain bytes: from shared memory
   bulk_groups,       ///< cp.async.bulk.commit_group, .wait_group
@@ -90,8 +92,8 @@ void each_register(ptx::Operand const& o, Fn const& fn) {
   for (ptx::Operand const& p : o.parts) each_register(p, fn);
 }
 
-/// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
-inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
+/// Starts of the spaces. Shared memory of a block is below 2^24, of a cluster below 2^28; a parameter's array i begins at (i + 1) << 40.
+inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 28,
                                local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,
                                tensor_start = std::uint64_t{1} << 38;
 inline constexpr unsigned array_shift = 40;
@@ -118,8 +120,8 @@ struct FlowKernel {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions
   std::vector<std::uint32_t> ends{};  ///< of each block, the branch or end of it; ~0: none
   std::vector<std::optional<std::uint64_t>> addresses{};  ///< of symbols
-  std::uint64_t shared_end = shared_start;
-  std::vector<FlowArray> arrays{};  ///< 0 is none
+  std::uint64_t shared_end = shared_start;                ///< in each block
+  std::vector<FlowArray> arrays{};                        ///< 0 is none
   std::set<std::uint32_t> constants{},
       initialised{};  ///< arrays in constant memory; those with initial numbers
   /// A byte of a kernel's parameter: nothing, a number, or byte `number` of the array `array`, which is one element.
@@ -136,15 +138,22 @@ struct FlowKernel {
   std::vector<Parameter> params{};
   std::map<std::uint64_t, std::uint32_t> tensors{};  ///< array of each tensor map, by its address
   std::uint64_t params_end = tensor_start;
-  unsigned threads = 1;
-  bool asynchronous = false;   ///< it has wgmma or bulk copies
-  bool stores_bulk = false;    ///< it has bulk copies from shared memory
-  bool arrives_async = false;  ///< it has cp.async.mbarrier.arrive
-  bool tensor = false;         ///< it has tcgen05 and Tensor Memory
-  bool flags = false;          ///< it has fences, or accesses that acquire or release
-  bool clustered = false;      ///< it has barriers of clusters: these may order its blocks
+  unsigned threads = 1;                  ///< of a block
+  std::array<std::uint32_t, 3> cluster;  ///< its blocks
+  bool cluster_is_given;                 ///< by the launch, or by .reqnctapercluster
+  bool asynchronous = false;             ///< it has wgmma or bulk copies
+  bool stores_bulk = false;              ///< it has bulk copies from shared memory
+  bool arrives_async = false;            ///< it has cp.async.mbarrier.arrive
+  bool tensor = false;                   ///< it has tcgen05 and Tensor Memory
+  bool flags = false;                    ///< it has fences, or accesses that acquire or release
+  bool clustered = false;                ///< it has barriers of clusters: these may order its blocks
 
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
+  [[nodiscard]] unsigned blocks_of_cluster() const { return cluster[0] * cluster[1] * cluster[2]; }
+  /// Clocks of the threads of a cluster: where it has several blocks, each has whole warps.
+  [[nodiscard]] unsigned clock_threads() const {
+    return blocks_of_cluster() == 1 ? threads : blocks_of_cluster() * warps() * 32;
+  }
 
   /// True for the first of the blocks that a brx.idx is lowered to, behind its guard.
   [[nodiscard]] bool chooses(std::size_t block) const {
@@ -177,7 +186,7 @@ struct FlowKernel {
   /// `A[3][0]` of an address within an array.
   /// True if an instruction computes with floating-point numbers or converts them, so that a result may be rounded.
   [[nodiscard]] bool rounds() const;
-  /// `byte 0x484 of shared memory (tile+0x84)`; without an array where none has the byte.
+  /// `byte 0x484 of shared memory (tile+0x84)`, `.. of shared memory of rank 1 (tile+0x84)`; without an array where none has the byte.
   [[nodiscard]] std::string shared_byte(std::uint64_t address) const;
   [[nodiscard]] std::string element_at(std::uint64_t address) const;
 
@@ -188,5 +197,8 @@ struct FlowKernel {
   void place_variables();
   void take_params();
 };
+
+/// The clusters that a launch executes, each by its first block.
+[[nodiscard]] std::vector<std::array<std::uint32_t, 3>> clusters_of(FlowKernel const& kernel);
 
 }  // namespace swizproof::flow_detail

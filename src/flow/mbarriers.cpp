@@ -1,5 +1,7 @@
 #include "mbarriers.hpp"
 
+#include "clusters.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@ namespace swizproof::flow_detail {
 namespace {
 
 constexpr std::uint32_t most_count = (1U << 20) - 1;
-
-std::string who(FlowTouch const& touch) { return fmt::format("thread {}", touch.doer); }
 
 FlowConflict misuse(MbarrierOperation const& op, std::string text, std::string_view rule = isa::mbarrier) {
   return {FlowFaultKind::misuse, std::move(text), op.touch, {}, rule, {}, {}, false};
@@ -22,19 +22,28 @@ FlowConflict unsynchronised(std::string text, FlowTouch const& second, FlowTouch
 
 }  // namespace
 
+std::string Mbarriers::name(std::uint64_t address) const {
+  return fmt::format("the mbarrier at 0x{:x}{}", in_block(address), units_.of_rank(rank_at(address)));
+}
+
+bool Mbarriers::of_other_blocks(std::uint64_t address) const {
+  Steps const& steps = barriers_.at(address).before;
+  for (std::size_t i = 0; i < steps.arrivals.size(); ++i)
+    if (!steps.copies[i] && units_.rank_of(steps.arrivals[i].thread) != rank_at(address)) return true;
+  return false;
+}
+
 unsigned Mbarriers::init(std::uint64_t address, std::uint32_t count, MbarrierOperation const& op,
                          Clocks& clocks) {
   if (count == 0 || count > most_count)
     throw misuse(op, fmt::format("the count {} of an mbarrier is not in 1 to {}", count, most_count));
   Mbarrier& old = barriers_[address];
   if (old.live)
-    throw misuse(
-        op,
-        fmt::format("{} initialises the mbarrier at 0x{:x}, which is in use: mbarrier.inval has to be "
-                    "before",
-                    who(op.touch), address),
-        isa::mbarrier_init);
-  unsigned const slot = old.count != 0 ? old.slot : slots_++;
+    throw misuse(op,
+                 fmt::format("{} initialises {}, which is in use: mbarrier.inval has to be before",
+                             who(op.touch), name(address)),
+                 isa::mbarrier_init);
+  unsigned const slot = old.count != 0 ? old.slot : slots_[rank_at(address)]++;
   Mbarrier b;
   b.live = true, b.count = b.pending = count, b.slot = slot;
   b.origin = {op.thread, clocks.now(op.thread), op.touch, 0};
@@ -49,7 +58,7 @@ Mbarriers::Mbarrier& Mbarriers::used(std::uint64_t address, MbarrierOperation co
   if (address % bytes != 0)
     throw FlowConflict{FlowFaultKind::misaligned,
                        fmt::format("{} uses an mbarrier at 0x{:x}, which is no multiple of {}", who(op.touch),
-                                   address, bytes),
+                                   in_block(address), bytes),
                        op.touch,
                        {},
                        isa::mbarrier,
@@ -59,22 +68,21 @@ Mbarriers::Mbarrier& Mbarriers::used(std::uint64_t address, MbarrierOperation co
   auto const at = barriers_.find(address);
   if (at == barriers_.end() || !at->second.live)
     throw misuse(op,
-                 fmt::format("{} uses the mbarrier at 0x{:x}, which is not initialised: mbarrier.init is "
+                 fmt::format("{} uses {}, which is not initialised: mbarrier.init is "
                              "missing, or a barrier behind it",
-                             who(op.touch), address),
+                             who(op.touch), name(address)),
                  isa::mbarrier_init);
   Mbarrier& b = at->second;
   if (!clocks.ordered(b.origin.thread, b.origin.clock, op.thread) && !fenced(b.origin, op.thread, clocks))
-    throw FlowConflict{
-        FlowFaultKind::race,
-        fmt::format("{} uses the mbarrier at 0x{:x}, which {} has initialised: no barrier is between them",
-                    who(op.touch), address, who(b.origin.touch)),
-        op.touch,
-        b.origin.touch,
-        isa::mbarrier_init,
-        {},
-        {},
-        op.thread / 32 != b.origin.thread / 32};
+    throw FlowConflict{FlowFaultKind::race,
+                       fmt::format("{} uses {}, which {} has initialised: no barrier is between them",
+                                   who(op.touch), name(address), who(b.origin.touch)),
+                       op.touch,
+                       b.origin.touch,
+                       isa::mbarrier_init,
+                       {},
+                       {},
+                       op.thread / 32 != b.origin.thread / 32};
   b.last[op.thread] = {op.thread, clocks.now(op.thread), op.touch};
   return b;
 }
@@ -83,16 +91,15 @@ void Mbarriers::inval(std::uint64_t address, MbarrierOperation const& op, Clocks
   Mbarrier& b = used(address, op, clocks);
   for (auto const& [thread, last] : b.last)
     if (!clocks.ordered(thread, last.own, op.thread))
-      throw FlowConflict{
-          FlowFaultKind::race,
-          fmt::format("{} invalidates the mbarrier at 0x{:x}, which {} uses: no barrier is between them",
-                      who(op.touch), address, who(last.touch)),
-          op.touch,
-          last.touch,
-          isa::mbarrier_init,
-          {},
-          {},
-          thread / 32 != op.thread / 32};
+      throw FlowConflict{FlowFaultKind::race,
+                         fmt::format("{} invalidates {}, which {} uses: no barrier is between them",
+                                     who(op.touch), name(address), who(last.touch)),
+                         op.touch,
+                         last.touch,
+                         isa::mbarrier_init,
+                         {},
+                         {},
+                         thread / 32 != op.thread / 32};
   if (b.pending == 0) check_expected(b);
   b.live = false;
 }
@@ -180,7 +187,11 @@ unsigned Mbarriers::copy_begins(std::uint64_t address, MbarrierOperation const& 
   behind(b.before, b.known, op, clocks, "may issue a copy");
   b.issues.push_back(clocks.arrive(op.thread));
   b.issued = op.touch;
-  return b.slot;
+  // It ends behind its issue, which orders no memory. In one block this has decided no kernel yet, and two relations cost time.
+  if (units_.blocks > 1)
+    clocks.take({nullptr, clocks.merged({b.issues.back()}).execution},
+                units_.copy(rank_at(address) * most_mbarriers + b.slot), true);
+  return rank_at(address) * most_mbarriers + b.slot;
 }
 
 void Mbarriers::copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks) {

@@ -1,4 +1,4 @@
-// Mbarriers of a block: counts, transactions, parities, and the 8 bytes of memory that each of them is.
+// Mbarriers of the blocks of a cluster: counts, transactions, parities, and the 8 bytes of memory that each of them is.
 //
 // PTX ISA, mbarrier: a phase is complete once its pending arrivals and its transaction count are 0; then the next one begins. Well synchronised
 // means that each operation belongs to the same phase in every order of the warps. Checked where it is executed, and sufficient for all orders:
@@ -13,10 +13,12 @@
 #include "barriers.hpp"
 #include "faults.hpp"
 #include "order.hpp"
+#include "units.hpp"
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -32,8 +34,8 @@ struct MbarrierOperation {
 /// Mbarriers by address.
 class Mbarriers {
  public:
-  explicit Mbarriers(Faults& faults) : faults_(faults) {}
-  /// Throws FlowConflict: a count that is not valid, an mbarrier that is in use. Returns the number of its clock.
+  Mbarriers(Faults& faults, Units units) : faults_(faults), units_(units), slots_(units.blocks) {}
+  /// Throws FlowConflict: a count that is not valid, an mbarrier that is in use. Returns its number in its block.
   unsigned init(std::uint64_t address, std::uint32_t count, MbarrierOperation const& op, Clocks& clocks);
   void inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
   /// `count` arrivals, and `bytes` that are expected before. Returns the phase.
@@ -55,6 +57,8 @@ class Mbarriers {
                             MbarrierOperation const& op, Clocks const& clocks);
   /// A wait that passes returns. What a fence behind it acquires, if it is relaxed.
   std::optional<Clocks::Moments> depart(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
+  /// True if threads of another block have arrived at the phase that a wait passes.
+  [[nodiscard]] bool of_other_blocks(std::uint64_t address) const;
   /// The thread that has initialised an mbarrier, and when.
   struct Origin {
     unsigned thread = 0;
@@ -106,14 +110,18 @@ class Mbarriers {
   Mbarrier& used(std::uint64_t address, MbarrierOperation const& op, Clocks const& clocks);
   void behind(Steps const& steps, Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
               char const* what) const;
+  [[nodiscard]] std::string who(FlowTouch const& touch) const { return units_.thread(touch.doer); }
+  /// `the mbarrier at 0x408`, `.. at 0x408 of rank 1`.
+  [[nodiscard]] std::string name(std::uint64_t address) const;
   void end_phase(Mbarrier& b, Clocks& clocks);
   void check_expected(Mbarrier const& b) const;
   void check_waits(Mbarrier const& b) const;
 
   Faults& faults_;
+  Units units_;
   bool relaxed_ = false;
   std::map<std::uint64_t, Mbarrier> barriers_{};
-  unsigned slots_ = 0;
+  std::vector<unsigned> slots_;  ///< mbarriers of each rank
 };
 
 }  // namespace swizproof::flow_detail

@@ -27,28 +27,29 @@ Space space_at(Now const& now, Space space, std::uint64_t address) {
 }
 
 void check_bounds(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
-                  char const* verb, unsigned alignment) {
-  unsigned const t = now.thread(lane);
+                  char const* verb, unsigned alignment, bool own) {
+  std::string const t = now.block.units.thread(now.thread(lane));
   if (alignment == 0) alignment = bytes;
   if (alignment != 0 && address % alignment != 0)
     now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::alignment,
-              fmt::format("thread {} {} {} bytes at 0x{:x}, which is no multiple of {}", t, verb, bytes,
+              fmt::format("{} {} {} bytes at 0x{:x}, which is no multiple of {}", t, verb, bytes,
                           address & 0xffffffffffU, alignment));
-  if (space == Space::shared && (address < shared_start || address + bytes > now.block.kernel.shared_end))
+  if (space == Space::shared) check_window(now, address, lane, verb, own);
+  std::uint64_t const within = in_block(address);
+  if (space == Space::shared && (within < shared_start || within + bytes > now.block.kernel.shared_end))
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
-              fmt::format("thread {} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb, address,
+              fmt::format("{} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb, within,
                           now.block.kernel.shared_end));
   if (space != Space::global) return;
   std::uint32_t const id = now.block.kernel.array_of(address);
   if (id == 0 || now.block.kernel.arrays[id].extents.empty())
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
-              fmt::format("thread {} {} an address of global memory that belongs to no array", t, verb));
+              fmt::format("{} {} an address of global memory that belongs to no array", t, verb));
   FlowArray const& a = now.block.kernel.arrays[id];
   std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
   if (at + bytes > a.size() * (a.bits / 8))
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
-              fmt::format("thread {} {} byte {} of {}, which has {}", t, verb, at, a.name,
-                          a.size() * (a.bits / 8)));
+              fmt::format("{} {} byte {} of {}, which has {}", t, verb, at, a.name, a.size() * (a.bits / 8)));
 }
 
 namespace {
@@ -83,9 +84,9 @@ std::uint64_t place_key(Now const& now, Bytes const& memory, std::uint64_t addre
 
 /// Bytes that may not have been written, since data choose: whether reading them is a fault is not decided.
 void doubt_written(Now const& now, Bytes const& from, std::uint64_t address, unsigned bytes) {
-  if (now.block.maybe_written.empty() || &from == &now.block.global) return;
+  if (now.block.cluster.maybe_written.empty() || &from == &now.block.global) return;
   for (unsigned i = 0; i < bytes; ++i)
-    if (now.block.maybe_written.contains(place_key(now, from, address + i)))
+    if (now.block.cluster.maybe_written.contains(place_key(now, from, address + i)))
       now.block.faults.doubt("it reads bytes that data choose to write, and nothing else has written",
                              now.index);
 }
@@ -210,7 +211,8 @@ void write(Now const& now, Space space, std::uint64_t address, unsigned bytes, u
   Word const held = takes_part(now.warp.doubtful, lane) ? maybe(now, to, address, bytes, value) : value;
   for (unsigned i = 0; i < bytes; ++i) {
     bool const named = (held.named >> i & 1) != 0;
-    if (!takes_part(now.warp.doubtful, lane)) now.block.maybe_written.erase(place_key(now, to, address + i));
+    if (!takes_part(now.warp.doubtful, lane))
+      now.block.cluster.maybe_written.erase(place_key(now, to, address + i));
     to.write(address + i, now.toucher(lane, group), named ? held.part[i] : 0,
              named ? std::uint8_t{0} : static_cast<std::uint8_t>(held.number >> 8 * i));
   }
@@ -226,7 +228,7 @@ Word maybe(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
     Cell const* const c = memory.find(address + i);
     bool const element = c == nullptr && &memory == &now.block.global;
     if (c == nullptr && !element)
-      now.block.maybe_written.insert(place_key(now, memory, address + i)), first = true;
+      now.block.cluster.maybe_written.insert(place_key(now, memory, address + i)), first = true;
     Word one = element ? element_byte(now, address + i) : Word{};
     if (c != nullptr && c->part != 0) one.part[0] = c->part, one.named = 1;
     if (c != nullptr && c->part == 0) one = plain(c->number);
@@ -276,7 +278,9 @@ void load(Now const& now) {
       }
       now.put(into[k], lane, value);
     }
-    if (d.strong) now.block.flags.take(at, now.thread(lane), d.has("acquire"), now.block.clocks);
+    if (d.strong)
+      now.block.flags.take(at, now.thread(lane), d.has("acquire"), d.has("cta"), now.block.clocks);
+    check_scopes(now);
   }
   if (d.strong && now.warp.counts[now.index] > 1) now.warp.yields = true;
 }
@@ -299,7 +303,8 @@ void store(Now const& now) {
     for (unsigned k = 0; k < from.size(); ++k)
       write(now, space, at + k * each, each, lane, now.operand(from[k], lane, 8 * each));
     if (d.strong)
-      now.block.flags.give(at, each * d.lanes, now.thread(lane), d.has("release"), now.block.clocks);
+      now.block.flags.give(at, each * d.lanes, now.thread(lane), d.has("release"), d.has("cta"),
+                           now.block.clocks);
   }
 }
 
@@ -365,8 +370,8 @@ void store_zeros(Now const& now) {
     if (space_at(now, now.decoded.space, to) != Space::shared) now.refuse("st.bulk outside of shared memory");
     if (to % unit != 0 || bytes % unit != 0)
       now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::bulk_store,
-                fmt::format("st.bulk of thread {} has 0x{:x} and {} bytes, which are no multiples of {}",
-                            now.thread(lane), to, bytes, unit));
+                fmt::format("st.bulk of {} has 0x{:x} and {} bytes, which are no multiples of {}",
+                            now.block.units.thread(now.thread(lane)), to, bytes, unit));
     if (bytes == 0) continue;
     check_bounds(now, Space::shared, to, 1, lane, "writes"),
         check_bounds(now, Space::shared, to + bytes - 1, 1, lane, "writes");

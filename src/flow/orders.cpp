@@ -7,13 +7,20 @@ namespace swizproof::flow_detail {
 
 FlowFault fault_of(FlowKernel const& kernel, FlowConflict const& conflict,
                    std::array<std::uint32_t, 3> const& block) {
-  Units const units{kernel.threads};
+  Units const units{kernel.clock_threads(), kernel.blocks_of_cluster()};
   auto const access = [&](FlowTouch const& t) {
-    FlowAccess out{kernel.line(t.line), t.warp ? fmt::format("warp {}", t.doer / 32) : units.who(t.doer)};
+    FlowAccess out{kernel.line(t.line), t.warp ? units.warp(t.doer / 32) : units.who(t.doer)};
     out.line.execution = t.execution;
     return out;
   };
-  FlowFault out{conflict.text, block, {}, conflict.kind, {}, {}, std::string(conflict.rule), conflict.fix};
+  FlowFault out{conflict.text,
+                block_of_rank(block, kernel.cluster, units.rank_of(conflict.second.doer)),
+                {},
+                conflict.kind,
+                {},
+                {},
+                std::string(conflict.rule),
+                conflict.fix};
   if (conflict.second.line != ~0U) out.second = access(conflict.second);
   if (conflict.first) out.first = access(*conflict.first);
   if (conflict.kind == FlowFaultKind::never_released) {
@@ -71,7 +78,7 @@ std::optional<FlowConflict> fault_in_another_order(FlowKernel const& kernel,
                                                    std::array<std::uint32_t, 3> const& block,
                                                    std::uint64_t steps) {
   std::uint64_t spent = 0;
-  for (WarpOrder const& order : orders_of(kernel.warps())) {
+  for (WarpOrder const& order : orders_of(kernel.warps() * kernel.blocks_of_cluster())) {
     Names names(kernel.arrays);
     BlockRun run(kernel, block, names);
     try {

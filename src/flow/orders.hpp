@@ -1,4 +1,4 @@
-// One block in one order of the warps; and where it is not well synchronised, in others, until one has a fault.
+// One cluster in one order of the warps; and where it is not well synchronised, in others, until one has a fault.
 #pragma once
 
 #include "block.hpp"
@@ -9,7 +9,7 @@
 
 namespace swizproof::flow_detail {
 
-/// Fault of a conflict, with lines of the file.
+/// Fault of a conflict, with lines of the file. `block`: the first one of the cluster.
 [[nodiscard]] FlowFault fault_of(FlowKernel const& kernel, FlowConflict const& conflict,
                                  std::array<std::uint32_t, 3> const& block);
 
@@ -17,7 +17,7 @@ namespace swizproof::flow_detail {
 /// reversals.
 [[nodiscard]] std::vector<WarpOrder> orders_of(unsigned warps);
 
-/// A fault that a block has in another order. `steps`: instructions that may be executed in all of them.
+/// A fault that a cluster has in another order; `block` is its first one. `steps`: instructions that may be executed in all of them.
 [[nodiscard]] std::optional<FlowConflict> fault_in_another_order(FlowKernel const& kernel,
                                                                  std::array<std::uint32_t, 3> const& block,
                                                                  std::uint64_t steps);

@@ -141,11 +141,7 @@ class Proposer {
     }
     try {
       FlowKernel const ready(module_, kernel_, launch_);
-      std::vector<std::array<std::uint32_t, 3>> blocks = launch_.blocks;
-      auto const& g = launch_.grid;
-      for (std::uint32_t i = 0; launch_.blocks.empty() && i < g[0] * g[1] * g[2]; ++i)
-        blocks.push_back({i % g[0], i / g[0] % g[1], i / g[0] / g[1]});
-      for (auto const& block : blocks)
+      for (auto const& block : flow_detail::clusters_of(ready))
         if (!run_block(ready, block)) return;
     } catch (flow_detail::FlowRefused const& refused) {
       out_.reason = refused.text;
@@ -170,7 +166,8 @@ class Proposer {
       extent = std::max(extent, at / (a.bits / 8) + 1);
     });
     block.shared().each([&](std::uint64_t address, flow_detail::Cell const&) {
-      shared_end_ = std::max(shared_end_, address + 1 - std::min(address, dynamic_start(ready)));
+      std::uint64_t const at = flow_detail::in_block(address);
+      shared_end_ = std::max(shared_end_, at + 1 - std::min(at, dynamic_start(ready)));
     });
     return out_.reason.empty();
   }

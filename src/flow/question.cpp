@@ -138,13 +138,14 @@ class Launched {
 
  private:
   void run_blocks() {
-    for (auto const& block : flow_detail::blocks_of(kernel_.launch))
+    for (auto const& block : flow_detail::clusters_of(kernel_))
       if (!run_block(block)) return;
     if (!read_elsewhere()) finish();
     leave_out();
   }
 
-  /// Executes a block, in each way that data choose. False if it is decided: a fault, or an instruction that is not executed.
+  /// Executes a cluster from its first block on, in each way that data choose. False if it is decided: a fault, or an instruction that is not
+  /// executed.
   bool run_block(std::array<std::uint32_t, 3> const& number) {
     flow_detail::Decisions ways;
     do {
@@ -176,7 +177,7 @@ class Launched {
       return false;
     }
     if (block.not_well_synchronised()) return synchronised_otherwise(*block.not_well_synchronised(), number);
-    report_.blocks += first ? 1 : 0;
+    report_.blocks += first ? kernel_.blocks_of_cluster() : 0;
     report_.steps += block.steps();
     if (kernel_.launch.spare) executed_.merge(block.executed());
     left_out_.insert(block.left_out().begin(), block.left_out().end());
@@ -185,7 +186,7 @@ class Launched {
       report_.reason = fmt::format("the blocks execute more than {} instructions", kernel_.launch.most_steps);
       return false;
     }
-    return check(block, names, number, first);
+    return check(block, names, first);
   }
 
   void execute(flow_detail::BlockRun& block) {
@@ -226,8 +227,7 @@ class Launched {
   }
 
   /// Compares what a block has written; `first`: in its first way.
-  bool check(flow_detail::BlockRun const& block, Names& names, std::array<std::uint32_t, 3> const& number,
-             bool first) {
+  bool check(flow_detail::BlockRun const& block, Names& names, bool first) {
     std::set<Written> written;
     number_of_block_ += first ? 1 : 0;
     block.global().each([&](std::uint64_t address, Cell const& c) {
@@ -237,12 +237,12 @@ class Launched {
       if (c.written) written.insert(w);
       if (c.read_before) note_read(w);
     });
-    if (!first) return check_way(written, block, names, number);
+    if (!first) return check_way(written, block, names);
     written_ = written;
     Ones wrong, right_ones;
     bool open = false;
     for (Written const& w : written) {
-      if (!once(w, block, number)) return false;
+      if (!once(w, block)) return false;
       if (free_) {
         show(w, block, names);
         continue;
@@ -279,19 +279,17 @@ class Launched {
     }
     if (open && wrong.empty()) return false;
     if (open) report_.reason.clear(), report_.at.reset();
-    if (!wrong.empty() && !report_.first) explain(wrong, right_ones, block, names, number);
+    if (!wrong.empty() && !report_.first) explain(wrong, right_ones, block, names);
     return true;
   }
 
   /// Describes the first wrong element, and orders the lines that moved it.
-  void explain(Ones const& wrong, Ones const& right_ones, flow_detail::BlockRun const& block, Names& names,
-               std::array<std::uint32_t, 3> const& number) {
+  void explain(Ones const& wrong, Ones const& right_ones, flow_detail::BlockRun const& block, Names& names) {
     for (Ones const* const ones : {&wrong, &right_ones})
       for (auto const& [w, target] : sampled(*ones))
         flow_detail::note_moved(kernel_, target->expected(target->place(w.element), names),
                                 names.expand(name_of(kernel_, w, block, names)).terms, names, moved_);
-    std::vector<std::uint32_t> lines =
-        describe(wrong.front().first, *wrong.front().second, block, names, number);
+    std::vector<std::uint32_t> lines = describe(wrong.front().first, *wrong.front().second, block, names);
     rank(lines, sampled(wrong), sampled(right_ones), block, names);
     std::stable_partition(lines.begin(), lines.end(), [&](std::uint32_t line) {
       return std::find(weak_.begin(), weak_.end(), line) == weak_.end();
@@ -301,10 +299,9 @@ class Launched {
   }
 
   /// Another way of a block: it has to write the same elements as the first, and each has to be right.
-  bool check_way(std::set<Written> const& written, flow_detail::BlockRun const& block, Names& names,
-                 std::array<std::uint32_t, 3> const& number) {
+  bool check_way(std::set<Written> const& written, flow_detail::BlockRun const& block, Names& names) {
     for (Written const& w : written)
-      if (!once(w, block, number)) return false;
+      if (!once(w, block)) return false;
     if (free_) return true;
     std::vector<Written> differs;
     std::set_symmetric_difference(written.begin(), written.end(), written_.begin(), written_.end(),
@@ -376,10 +373,10 @@ class Launched {
     if (!fresh && at->second != number_of_block_) at->second = several;
   }
 
-  /// Makes the answer unknown where barrier.cluster may order accesses of two blocks; false where the kernel has none.
+  /// Makes the answer unknown if barrier.cluster may order accesses of two blocks, since the size of the cluster is not given.
   bool clustered(std::string const& text, std::uint32_t line) {
-    if (!kernel_.clustered) return false;
-    report_.reason = text + ": whether barrier.cluster orders them is not modelled";
+    if (!kernel_.clustered || kernel_.cluster_is_given) return false;
+    report_.reason = text + ": whether barrier.cluster orders them depends on the cluster: --cluster X,Y,Z";
     report_.at = kernel_.line(line);
     return true;
   }
@@ -401,10 +398,10 @@ class Launched {
   }
 
   /// An element that two blocks write is a race.
-  bool once(Written const& w, flow_detail::BlockRun const& block,
-            std::array<std::uint32_t, 3> const& number) {
+  bool once(Written const& w, flow_detail::BlockRun const& block) {
     Cell::Access const writer = block.global().find(address_of(kernel_, w, block))->writer;
     bool const atomic = writer.atomic != 0;
+    auto const number = block.number_of(writer.doer);
     auto const [at, fresh] = by_block_.try_emplace(w, Writer{number, number_of_block_, writer.line, atomic});
     if (fresh || at->second.count == number_of_block_) return true;  // of another way of the block
     auto const& other = at->second.number;
@@ -445,12 +442,13 @@ class Launched {
 
   /// The first wrong element: terms that differ, and the instructions that moved them.
   std::vector<std::uint32_t> describe(Written const& w, Target& target, flow_detail::BlockRun const& block,
-                                      Names& names, std::array<std::uint32_t, 3> const& number) {
+                                      Names& names) {
     std::uint32_t const place = target.place(w.element);
     Name const name = name_of(kernel_, w, block, names);
     std::vector<FlowTerm> const expected = target.expected(place, names), found = names.expand(name).terms;
-    FlowWrong first{
-        kernel_.arrays[w.array].element(w.element), number, expected.size(), found.size(), {}, {}, {}};
+    Cell::Access const writer = block.global().find(address_of(kernel_, w, block))->writer;
+    FlowWrong first{kernel_.arrays[w.array].element(w.element), block.number_of(writer.doer)};
+    first.expected_terms = expected.size(), first.found_terms = found.size();
     std::vector<FlowTerm> const extra = difference(found, expected), missing = difference(expected, found);
     for (std::size_t i = 0; i < std::min(extra.size(), most_shown); ++i)
       first.extra.push_back(names.text(extra[i]));
@@ -458,7 +456,7 @@ class Launched {
       first.missing.push_back(names.text(missing[i]));
     std::vector<std::uint32_t> lines;
     if (!extra.empty()) lines = suspects(extra.front(), name, target, place, names);
-    std::uint32_t const store = block.global().find(address_of(kernel_, w, block))->writer.line;
+    std::uint32_t const store = writer.line;
     if (!extra.empty() && std::any_of(expected.begin(), expected.end(),
                                       [&](FlowTerm const& t) { return t.factors == extra.front().factors; }))
       for (std::uint32_t const f : extra.front().factors)

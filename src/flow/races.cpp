@@ -38,6 +38,7 @@ Cell::Access Bytes::access(Toucher const& by) const {
           by.group,
           static_cast<std::uint16_t>(by.doer()),
           by.strong,
+          by.narrow,
           by.atomic};
 }
 
@@ -87,18 +88,16 @@ void Bytes::check_copy(Cell::Access const& w, std::uint64_t address, Toucher con
   std::string const text =
       !clocks_.ordered(w.doer, w.clock, by.thread)
           ? fmt::format(
-                "thread {} {} {}, which cp.async of thread {} writes: no barrier is between them, and the "
+                "{} {} {}, which cp.async of {} writes: no barrier is between them, and the "
                 "copy may start before or behind this",
-                by.thread, verb, place_(address), w.doer)
-      : done == 0
-          ? fmt::format(
-                "thread {} {} {}, which cp.async of thread {} writes: {} has not waited for its group",
-                by.thread, verb, place_(address), w.doer,
-                w.doer == by.thread ? "it" : fmt::format("thread {}", w.doer))
-          : fmt::format(
-                "thread {} {} {}, which cp.async of thread {} has written: there is no barrier "
-                "between the wait for its group and this",
-                by.thread, verb, place_(address), w.doer);
+                units_.thread(by.thread), verb, place_(address), units_.thread(w.doer))
+      : done == 0 ? fmt::format("{} {} {}, which cp.async of {} writes: {} has not waited for its group",
+                                units_.thread(by.thread), verb, place_(address), units_.thread(w.doer),
+                                w.doer == by.thread ? "it" : units_.thread(w.doer))
+                  : fmt::format(
+                        "{} {} {}, which cp.async of {} has written: there is no barrier "
+                        "between the wait for its group and this",
+                        units_.thread(by.thread), verb, place_(address), units_.thread(w.doer));
   faults_.add({FlowFaultKind::race, text, touch(by), touch(w), isa::copies, {}, {}, two_warps(w, by)});
 }
 
@@ -107,11 +106,13 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
                          bool same) {
   if (w.group != 0) return check_copy(w, address, by, verb);
   if (ordered(w, by)) return;
-  if (w.atomic != 0 && w.atomic == by.atomic) return;
-  if (w.strong && by.strong)
+  bool const strong = both_strong(w, by);
+  if (strong && w.atomic != 0 && w.atomic == by.atomic) return;
+  if (strong)
     return faults_.doubt(fmt::format("{} {} {} before or after a write of {}, depending on the order",
                                      units_.who(by.doer()), verb, place_(address), units_.who(w.doer)),
                          by.line);
+  same = same && by.atomic == 0;  // atomics of one kind that do not exclude each other lose one of the two
   bool const one_instruction = w.line == by.line && w.execution == by.execution && !two_warps(w, by);
   if (same && one_instruction && units_.generic(w.doer)) return;
   if (same && same_values_) return;
@@ -121,7 +122,7 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
 
 void Bytes::check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by) {
   if (ordered(r, by)) return;
-  if (r.strong && by.strong)
+  if (both_strong(r, by))
     return faults_.doubt(fmt::format("{} writes {} before or after {} reads it, depending on the order",
                                      units_.who(by.doer()), place_(address), units_.who(r.doer)),
                          r.line);

@@ -63,6 +63,7 @@ struct Toucher {
   std::uint32_t execution = 0;
   bool strong = false;
   std::uint32_t atomic = 0;  ///< kind of an atomic: two of one kind have one result in each order; 0 is none
+  bool narrow = false;       ///< its scope is .cta: strong to threads of its block alone
   [[nodiscard]] unsigned doer() const { return as == ~0U ? thread : as; }
 };
 
@@ -73,7 +74,7 @@ struct Cell {
     std::uint32_t clock = 0, line = 0, execution = 0;
     std::uint32_t group = 0;  ///< of cp.async: 1 + the group
     std::uint16_t doer = 0;
-    bool strong = false;
+    bool strong = false, narrow = false;
     std::uint32_t atomic = 0;
   };
   /// Accesses that `writer` is ordered behind, and a further write of its value has to be: writes of another value, writes of this one, reads.
@@ -152,6 +153,11 @@ class Bytes {
   static void note(std::vector<Cell::Access>& accesses, Cell::Access const& last);
   [[nodiscard]] Cell::Access access(Toucher const& by) const;
   [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const;
+  /// True if both are strong, and the scope of each has the thread of the other. [PTX ISA, Memory Consistency Model: morally strong operations]
+  [[nodiscard]] bool both_strong(Cell::Access const& first, Toucher const& by) const {
+    return first.strong && by.strong &&
+           ((!first.narrow && !by.narrow) || units_.rank_of(first.doer) == units_.rank_of(by.doer()));
+  }
   [[nodiscard]] bool two_warps(Cell::Access const& first, Toucher const& by) const;
   void check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
                     bool same);

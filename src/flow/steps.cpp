@@ -36,29 +36,19 @@ Word named_step(Now const& now, program::Step const& s, Word const& a, Word cons
   return now.function_of(which, s.width, {a, b, c});
 }
 
-/// The number of a register of clusters, each of one block; nothing of another register.
-std::optional<std::uint64_t> of_cluster(Now const& now, std::string_view name) {
-  std::size_t const axis = name.ends_with(".y") ? 1 : name.ends_with(".z") ? 2 : 0;
-  if (name.starts_with("%cluster_nctaid") || name.starts_with("%cluster_nctarank")) return 1;
-  if (name.starts_with("%cluster_ctaid") || name.starts_with("%cluster_ctarank")) return 0;
-  if (name.starts_with("%clusterid")) return now.block.number[axis];
-  if (name.starts_with("%nclusterid")) return now.block.kernel.launch.grid[axis];
-  return std::nullopt;
-}
-
 /// A special register. One that is not modelled and the same in the whole block has a name.
 Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes) {
   BlockState& block = now.block;
   FlowLaunch const& launch = block.kernel.launch;
-  if (auto const value =
-          program::special_of(which, {now.thread(lane), lane, launch.block, launch.grid, block.number}))
+  if (auto const value = program::special_of(
+          which, {now.thread_of_block(lane), lane, launch.block, launch.grid, block.number}))
     return plain(*value);
   auto const& all = now.in.operands;
   auto const at = std::find_if(all.begin(), all.end(),
                                [](ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::special; });
   if (at == all.end()) now.refuse("it reads a special register that is not modelled");
-  if (auto const value = of_cluster(now, at->text)) {
-    one_block_of_a_cluster(now);
+  if (auto const value = cluster_register(now, at->text)) {
+    assume_cluster(now);
     return plain(*value);
   }
   Name& name = block.specials[which];
@@ -76,29 +66,13 @@ Word apply_step(Now const& now, program::Step const& s, Word const& a, Word cons
   return plain(program::result_of(s, a.number, b.number, c.number));
 }
 
-void one_block_of_a_cluster(Now const& now) {
-  std::string const& text = *now.block.kernel.module.text;
-  if (text.find(".reqnctapercluster") != text.npos)
-    now.refuse("the kernel has clusters of several blocks, and a block is executed alone");
-  now.block.assumed.insert("each block is a cluster of its own");
-}
-
-void map_address(Now const& now) {
-  one_block_of_a_cluster(now);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_part(now.mask, lane)) continue;
-    if (now.number(now.in.operands[2], lane, "the block of the cluster") != 0)
-      now.refuse("an address in the shared memory of another block of the cluster");
-    now.put(now.in.operands[0], lane, now.operand(now.in.operands[1], lane, 64));
-  }
-}
-
 void execute_steps(Now const& now) {
   if (now.decoded.has("sync") && !now.in.operands.empty()) now.check_members(now.in.operands.back());
   FlowKernel const& kernel = now.block.kernel;
   auto const word = [&](std::uint64_t r, unsigned lane) -> Word& {
-    return r < now.block.registers ? now.reg(static_cast<std::uint32_t>(r), lane)
-                                   : now.block.temporaries[(r - now.block.registers) * 32 + lane];
+    return r < now.block.cluster.registers
+               ? now.reg(static_cast<std::uint32_t>(r), lane)
+               : now.block.cluster.temporaries[(r - now.block.cluster.registers) * 32 + lane];
   };
   for (std::uint32_t n = now.lowered.first; n < now.lowered.last; ++n) {
     program::Step const& s = kernel.program.steps[n];
@@ -114,7 +88,7 @@ void execute_steps(Now const& now) {
       Word const result =
           s.action == Action::special
               ? low_bytes(special(now, s.extra, lane, std::max(s.width / 8U, 1U)), std::max(s.width / 8U, 1U))
-          : s.action == Action::symbol ? plain(*kernel.addresses[s.extra])
+          : s.action == Action::symbol ? plain(now.symbol_address(s.extra))
                                        : apply_step(now, s, value(s.a), value(s.b), value(s.c));
       word(static_cast<std::uint64_t>(s.dst), lane) = result;
     }

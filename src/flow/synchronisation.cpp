@@ -26,7 +26,7 @@ void release(BlockState& block, std::vector<unsigned> const& warps) {
 void end_cluster_phase(BlockState& block) {
   unsigned left = 0;
   for (Warp const& warp : block.warps) left += static_cast<unsigned>(std::popcount(warp.live));
-  block.cluster.end_phase(
+  block.cluster.barrier.end_phase(
       left, [&](unsigned t) { return takes_part(block.warps[t / 32].live, t % 32); }, block.clocks);
 }
 
@@ -83,7 +83,7 @@ bool barrier(Now const& now) {
     if (aligned)
       now.fault(FlowFaultKind::misuse, arrival.touch, isa::aligned,
                 fmt::format("a part of warp {} is at {}, which all of its threads have to execute",
-                            warp.number, now.in.opcode.text));
+                            warp.of_block, now.in.opcode.text));
     now.refuse(
         "a part of a warp is at a barrier of the block: in which order it meets the rest is not modelled");
   }
@@ -96,7 +96,7 @@ bool barrier(Now const& now) {
     arrival.threads.push_back(warp.thread(lane));
     if (numbered && now.number(now.in.operands[at], lane, "the barrier's number") != id)
       now.fault(FlowFaultKind::misuse, arrival.touch, isa::barrier,
-                fmt::format("threads of warp {} are at barriers with different numbers", warp.number));
+                fmt::format("threads of warp {} are at barriers with different numbers", warp.of_block));
   }
   bool const counted = now.in.operands.size() > counts + (reduces ? 1 : 0);
   if (counted)
@@ -131,44 +131,50 @@ void warp_barrier(Now const& now) {
   now.block.clocks.meet(members);
 }
 
-/// barrier.cluster.arrive and .wait. Other blocks of the cluster arrive, too: for this block they are waited for. False if the warp waits.
+/// barrier.cluster.arrive and .wait. If no size of the cluster is given, the other blocks of it arrive, too, and are waited for. False if
+/// the warp waits.
 bool cluster_barrier(Now const& now) {
-  bool const arrives = now.decoded.has("arrive");
+  BlockState& block = now.block;
+  bool const arrives = now.decoded.has("arrive"), relaxed = now.decoded.has("relaxed");
   unsigned const first = static_cast<unsigned>(std::countr_zero(now.mask));
   if (now.decoded.has("aligned") && now.mask != now.warp.live)
     now.fault(FlowFaultKind::misuse, now.touch(first, true), isa::aligned,
               "a part of a warp is at a barrier of the cluster that all of it has to execute");
-  now.block.left_out.insert("what the other blocks of the cluster do");
+  if (!block.kernel.cluster_is_given) block.left_out.insert("what the other blocks of the cluster do");
+  ClusterBarrier& barrier = block.cluster.barrier;
   for (unsigned lane = 0; lane < 32 && !arrives; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    if (now.block.cluster.phase_of(now.thread(lane)) == 0)
-      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::barrier,
+    if (barrier.phase_of(now.thread(lane)) == 0)
+      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::cluster_barrier,
                 "it waits at the barrier of the cluster and has not arrived");
-    if (!now.block.cluster.complete(now.thread(lane))) return false;
+    if (!barrier.complete(now.thread(lane))) return false;
   }
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = now.thread(lane);
+    if (arrives && relaxed && block.units.blocks > 1 && block.flags.narrow(t))
+      now.refuse("a relaxed arrival behind a fence of the scope .cta: what it releases is not modelled");
     if (!arrives)
-      now.block.cluster.depart(t, now.block.clocks);
-    else if (!now.block.cluster.arrive(t, now.decoded.has("relaxed"), now.block.flags.released(t),
-                                       now.block.clocks))
-      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::barrier,
+      barrier.depart(t, block.clocks);
+    else if (!barrier.arrive(t, relaxed, block.flags.released(t), block.clocks))
+      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::cluster_barrier,
                 "it arrives at the barrier of the cluster, and has not waited since it did");
   }
-  end_cluster_phase(now.block);
+  end_cluster_phase(block);
   return true;
 }
 
 // ------------------------------------------------------------------------------------- fences and flags
 
-/// fence.proxy.async: of shared memory, of global memory, or of both.
+/// fence.proxy.async: of the block's own shared memory, of the cluster's, of global memory, or of all.
 void proxy_fence(Now const& now) {
-  bool const global = now.decoded.has("global");
-  bool const in_shared = now.decoded.has("shared::cta") || now.decoded.has("shared::cluster");
+  bool const global = now.decoded.has("global"), own = now.decoded.has("shared::cta");
+  bool const in_shared = own || now.decoded.has("shared::cluster");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    if (!global) now.block.fences.fence(now.thread(lane), now.block.clocks);
+    for (unsigned rank = 0; rank < now.block.units.blocks && !global; ++rank)
+      if (!own || rank == now.block.rank)
+        now.block.cluster.fences[rank].fence(now.thread(lane), now.block.clocks);
     if (!in_shared) now.block.global_fences.fence(now.thread(lane), now.block.clocks);
   }
 }
@@ -182,10 +188,18 @@ void mbarrier_fence(Now const& now) {
 /// fence and membar.
 void memory_fence(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane) && now.block.flags.fence(now.thread(lane), now.block.clocks))
-      now.block.faults.doubt(
-          fmt::format("thread {} may follow what other threads release by atomics, or not", now.thread(lane)),
-          now.index);
+    if (takes_part(now.mask, lane) &&
+        now.block.flags.fence(now.thread(lane), now.decoded.has("cta"), now.block.clocks))
+      now.block.faults.doubt(now.block.units.thread(now.thread(lane)) +
+                                 " may follow what other threads release by atomics, or not",
+                             now.index);
+  check_scopes(now);
+}
+
+void check_scopes(Now const& now) {
+  if (now.block.flags.excluded())
+    now.refuse(
+        "a release and an acquire of two blocks, one of the scope .cta: if they order is not modelled");
 }
 
 namespace {
@@ -213,16 +227,58 @@ bool retries(Now const& now) {
   return back.condition < 0 && back.taken == at;
 }
 
+void assume_scope(Now const& now) {
+  now.block.assumed.insert(
+      "mbarrier operations without a scope order the blocks of a cluster, as CUTLASS uses them; the PTX ISA "
+      "has "
+      ".cta as their default");
+}
+
+/// Notes the scope that arrivals from other blocks have by default; refuses a wait that excludes them.
+void check_wait(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane) ||
+        !now.block.mbarriers.of_other_blocks(now.address(now.in.operands[1], lane)))
+      continue;
+    if (now.decoded.has("cta"))
+      now.refuse(
+          "the scope .cta of a wait excludes the threads of other blocks that have arrived: if they are "
+          "ordered is not modelled");
+    if (!now.decoded.has("cluster")) assume_scope(now);
+  }
+}
+
+/// An mbarrier of another block may only be arrived at, and returns no state. [PTX ISA, mbarrier.arrive, mbarrier.test_wait]
+void check_remote(Now const& now, std::uint64_t at, unsigned lane, bool may_be_remote) {
+  check_window(now, at, lane, "uses an mbarrier in", !may_be_remote);
+  if (rank_at(at) != now.block.rank && now.decoded.has("arrive") &&
+      now.in.operands[0].kind == ptx::Operand::Kind::reg)
+    now.fault(FlowFaultKind::misuse, now.touch(lane), isa::mbarrier,
+              fmt::format("{} arrives at an mbarrier of rank {}, which returns no state: the result is _",
+                          now.block.units.thread(now.thread(lane)), rank_at(at)));
+}
+
+/// The scope of an arrival at an mbarrier of another block: .cta orders no memory of these two.
+void take_scope(Now const& now, MbarrierOperation& op) {
+  if (op.relaxed && now.block.flags.narrow(op.thread))
+    now.refuse("a relaxed arrival behind a fence of the scope .cta: what it releases is not modelled");
+  if (now.decoded.has("cta")) op.relaxed = true, op.released.reset();
+  if (!op.relaxed && now.decoded.has("arrive") && !now.decoded.has("cluster")) assume_scope(now);
+}
+
 /// A wait goes on when the phase is complete: an execution that tries until then.
 bool wait_phase(Now const& now) {
   bool const parity = now.decoded.has("parity");
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane)) check_remote(now, now.address(now.in.operands[1], lane), lane, false);
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane) &&
         !now.block.mbarriers.passes(now.address(now.in.operands[1], lane), parity,
                                     now.number(now.in.operands[2], lane, "the phase"), now.operation(lane),
                                     now.block.clocks))
       return --now.warp.counts[now.index], false;
-  if (now.block.retrying.insert(now.index).second && !retries(now))
+  check_wait(now);
+  if (now.block.cluster.retrying.insert(now.index).second && !retries(now))
     now.block.left_out.insert(fmt::format("the code after a failed wait at an mbarrier, PTX line {}",
                                           now.block.kernel.function.body[now.index].line));
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -245,7 +301,8 @@ void mbarrier_memory(Now const& now, std::uint64_t address, unsigned lane, bool 
 
 }  // namespace
 
-/// mbarrier.init, .inval, .arrive, .expect_tx, .test_wait and .try_wait in the block's own shared memory. False if the warp waits.
+/// mbarrier.init, .inval, .test_wait and .try_wait in the block's own shared memory; .arrive and .expect_tx also in another block's. False
+/// if the warp waits.
 bool mbarrier(Now const& now) {
   Decoded const& d = now.decoded;
   bool const init = d.has("init"), arrive = d.has("arrive"), inval = d.has("inval");
@@ -257,7 +314,9 @@ bool mbarrier(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     std::uint64_t const at = now.address(now.in.operands[where], lane);
-    MbarrierOperation const op = now.operation(lane);
+    check_remote(now, at, lane, !init && !inval);
+    MbarrierOperation op = now.operation(lane);
+    if (rank_at(at) != now.block.rank) take_scope(now, op);
     bool const counted = now.in.operands.size() > where + 1;
     auto const count =
         static_cast<std::uint32_t>(counted ? now.number(now.in.operands[where + 1], lane, "the count") : 1);

@@ -18,7 +18,7 @@ std::uint64_t of_warp(Now const& now, std::uint64_t first, std::uint64_t value, 
                       char const* what) {
   if (first != value)
     now.fault(FlowFaultKind::misuse, now.touch(lane), isa::aligned,
-              fmt::format("threads of warp {} execute {} with different {}", now.warp.number,
+              fmt::format("threads of warp {} execute {} with different {}", now.warp.of_block,
                           now.in.opcode.text, what));
   return first;
 }
@@ -55,12 +55,12 @@ MatrixElement cell_of(Move const& m, unsigned thread, unsigned r, unsigned split
 
 /// The first lane that a warp accesses: its quarter of Tensor Memory is lanes 32 w to 32 w + 31 of warp w of a warpgroup.
 void check_lanes(Now const& now, Move const& m, std::uint64_t lane) {
-  unsigned const quarter = now.warp.number % 4 * 32;
+  unsigned const quarter = now.warp.of_block % 4 * 32;
   if (lane < quarter || lane + m.form.lanes > quarter + 32)
     now.fault(
         FlowFaultKind::out_of_bounds, now.touch(0, true), isa::tensor_lanes,
         fmt::format("warp {} accesses lanes {} to {} of Tensor Memory, and reaches lanes {} to {} alone",
-                    now.warp.number, lane, lane + m.form.lanes - 1, quarter, quarter + 31));
+                    now.warp.of_block, lane, lane + m.form.lanes - 1, quarter, quarter + 31));
   if (lane % m.form.lanes != 0) now.refuse("a lane of Tensor Memory that is no multiple of 16");
 }
 
@@ -173,7 +173,7 @@ void check_loading(Now const& now) {
     if (found == loading.end() || (found->second.lanes & now.mask) == 0) return;
     throw FlowConflict{FlowFaultKind::race,
                        fmt::format("warp {} writes {}, which tcgen05.ld writes, and has not waited for it",
-                                   now.warp.number, now.block.kernel.function.registers[r].name),
+                                   now.warp.of_block, now.block.kernel.function.registers[r].name),
                        now.touch(0, true),
                        FlowTouch{found->second.line, 0, now.warp.thread(0), true},
                        isa::tensor_registers,
@@ -226,14 +226,27 @@ void assume_tensor(BlockState& block) {
   say(block.tensor.used_early(), "registers of tcgen05.ld are used before tcgen05.wait::ld, by 9.7.16.6.4.5");
 }
 
-/// tcgen05.commit: all that the thread has issued arrives once at the mbarrier when it is complete.
+/// tcgen05.commit: all that the thread has issued arrives once at the mbarrier when it is complete; with .multicast::cluster at the same address
+/// in each block of the mask. [PTX ISA 9.1, 9.7.16.12.1]
 void tensor_commit(Now const& now) {
-  if (now.in.operands.size() > 1) now.refuse_opcode();
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane))
-      now.block.mbarriers.arrive_copies(now.address(now.in.operands[0], lane),
-                                        now.block.units.tensor_mma(now.thread(lane)), true,
-                                        now.operation(lane), now.block.clocks);
+  BlockState& block = now.block;
+  bool const several = now.decoded.has("multicast::cluster");
+  if (now.in.operands.size() != (several ? 2 : 1)) now.refuse_opcode();
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const at = now.address(now.in.operands[0], lane);
+    std::uint64_t const mask = several ? now.number(now.in.operands[1], lane, "the mask of blocks") & 0xffff
+                                       : std::uint64_t{1} << rank_at(at);
+    unsigned const unit = block.units.tensor_mma(now.thread(lane));
+    if (mask == 0) now.refuse("a multicast to no block");
+    for (unsigned rank = 0; mask >> rank != 0; ++rank) {
+      if ((mask >> rank & 1) == 0) continue;
+      std::uint64_t const where = std::uint64_t{rank} << window_shift | in_block(at);
+      check_window(now, where, lane, "uses an mbarrier in");
+      if (rank != block.rank) block.lifetimes.access(rank, {now.index, now.warp.counts[now.index], unit});
+      block.mbarriers.arrive_copies(where, unit, true, now.operation(lane), block.clocks);
+    }
+  }
 }
 
 }  // namespace swizproof::flow_detail

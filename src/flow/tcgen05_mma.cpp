@@ -55,7 +55,8 @@ void TensorMma::read_instruction() {
     now_.refuse(fmt::format("the instruction descriptor has {}, which is not executed", shape_.refused));
   if (!shape_.defect.empty())
     now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_instruction,
-               fmt::format("the instruction descriptor of thread {}: {}", now_.thread(lane_), shape_.defect));
+               fmt::format("the instruction descriptor of thread {}: {}", now_.thread_of_block(lane_),
+                           shape_.defect));
   d_ = static_cast<unsigned>(now_.address(now_.in.operands[0], lane_));
   unsigned const first = d_ >> 16;
   if (first != 0 && (shape_.m != 64 || first != 16))
@@ -108,7 +109,8 @@ std::vector<Name> TensorMma::shared_operand(std::uint64_t bits, Major major, uns
   std::vector<Name> names(std::size_t{rows} * kind_->k);
   for (unsigned r = 0; r < rows; ++r)
     for (unsigned k = 0; k < kind_->k; ++k) {
-      std::uint32_t const at = address_read(d.descriptor, major, bytes, d.descriptor.start, r, k).bytes;
+      std::uint64_t const at =
+          now_.block.base + address_read(d.descriptor, major, bytes, d.descriptor.start, r, k).bytes;
       check_bounds(now_, program::Space::shared, at, 1, lane_, "reads by tcgen05.mma");
       check_bounds(now_, program::Space::shared, at + bytes - 1, 1, lane_, "reads by tcgen05.mma");
       Word const w = read_async(now_, program::Space::shared, at, bytes, by);

@@ -72,8 +72,8 @@ void TensorMemory::deallocate(std::uint64_t address, std::uint64_t columns, unsi
     TensorAccess const& a = accesses_[n];
     if (clocks_.executed(a.unit, a.clock, thread)) continue;
     faults_.add({FlowFaultKind::race,
-                 fmt::format("warp {} deallocates columns of Tensor Memory that {} accesses: no {}",
-                             thread / 32, name(a),
+                 fmt::format("{} deallocates columns of Tensor Memory that {} accesses: no {}",
+                             units_.warp(thread / 32), name(a),
                              a.accumulator != 0 ? "tcgen05.commit and wait at its mbarrier are between"
                                                 : "tcgen05.wait and barrier are between"),
                  by,

@@ -26,7 +26,7 @@ void check_registers(Now const& now) {
         if (found != warp.in_flight.end())
           throw FlowConflict{FlowFaultKind::race,
                              fmt::format("warp {} uses {}, {} of wgmma, and has not waited for its group",
-                                         warp.number, now.block.kernel.function.registers[r].name,
+                                         warp.of_block, now.block.kernel.function.registers[r].name,
                                          found->second.accumulator ? "an accumulator" : "a register of A"),
                              now.touch(0, true),
                              FlowTouch{found->second.line, 0, warp.thread(0), true},
@@ -36,7 +36,7 @@ void check_registers(Now const& now) {
                              false};
       });
   if (!has_result(now.decoded, now.in)) return;
-  if (warp.written.empty()) warp.written.resize(now.block.registers);
+  if (warp.written.empty()) warp.written.resize(now.block.cluster.registers);
   each_register(now.in.operands[0], [&](std::uint32_t r) { warp.written[r] = true; });
 }
 
@@ -75,7 +75,7 @@ void need_fence(Now const& now, ptx::Operand const& registers, char const* what)
   if (!warp.fenced || !late.empty())
     throw FlowConflict{
         FlowFaultKind::fence,
-        fmt::format("warp {} has written {} of wgmma{}, and no wgmma.fence is between", warp.number, what,
+        fmt::format("warp {} has written {} of wgmma{}, and no wgmma.fence is between", warp.of_block, what,
                     warp.fenced ? ", " + late + ", behind its last wgmma.fence" : ""),
         now.touch(0, true),
         {},
@@ -96,7 +96,7 @@ void need_idle(Now const& now, ptx::Operand const& registers, bool accumulators)
       throw FlowConflict{
           FlowFaultKind::race,
           fmt::format("wgmma of warp {} uses {}, which another wgmma {}, and has not waited for its group",
-                      now.warp.number, now.block.kernel.function.registers[r].name,
+                      now.warp.of_block, now.block.kernel.function.registers[r].name,
                       accumulators ? "reads as A" : "writes"),
           now.touch(0, true),
           FlowTouch{found->second.line, 0, now.thread(0), true},
@@ -125,8 +125,9 @@ std::vector<Name> wgmma_operand(Now const& now, std::uint64_t descriptor, bool m
   for (unsigned r = 0; r < rows; ++r)
     for (unsigned k = 0; k < depth; ++k) {
       Word word;
-      read_by_wgmma(now, wgmma_address(d, mn_major ? Major::mn : Major::k, each, first + r, k).bytes, each,
-                    word);
+      read_by_wgmma(
+          now, now.block.base + wgmma_address(d, mn_major ? Major::mn : Major::k, each, first + r, k).bytes,
+          each, word);
       names[std::size_t{r} * depth + k] = now.block.names.whole(
           word, 0, each, format_of(type), now.index, type[0] == 's' || type[0] == 'u' ? type[0] : 'b');
     }
@@ -137,7 +138,7 @@ std::vector<Name> wgmma_operand(Now const& now, std::uint64_t descriptor, bool m
 std::vector<Name> wgmma_registers(Now const& now, Fragment const& fragment, std::string_view type) {
   auto const& list = now.in.operands[1].parts;
   if (list.size() != fragment.registers()) now.refuse("the number of registers does not match");
-  unsigned const first = now.warp.number % 4 * 32, row = now.warp.number % 4 * 16;
+  unsigned const first = now.warp.of_block % 4 * 32, row = now.warp.of_block % 4 * 16;
   std::vector<Name> names(std::size_t{16} * fragment.columns);
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < fragment.values; ++i) {
@@ -155,7 +156,7 @@ std::vector<Name> wgmma_registers(Now const& now, Fragment const& fragment, std:
 void accumulate(Now const& now, std::uint32_t product, unsigned columns, std::string_view type) {
   auto const& in = now.in.operands;
   bool const adds = now.number(in[3], 0, "the scale of D") != 0;
-  unsigned const row = now.warp.number % 4 * 16;
+  unsigned const row = now.warp.of_block % 4 * 16;
   Fragment const f = wgmma_shapes[0].fragment(swizproof::Operand::d, columns, type == "f16" ? 16 : 32);
   Format const format = format_of(type);
   for (unsigned lane = 0; lane < 32; ++lane)
@@ -163,7 +164,7 @@ void accumulate(Now const& now, std::uint32_t product, unsigned columns, std::st
       Word word;
       Word const before = now.operand(in[0].parts[reg], lane, 32);
       for (unsigned i = reg * 32 / f.bits; i < (reg + 1) * 32 / f.bits; ++i) {
-        MatrixElement const e = element_of(f, now.warp.number % 4 * 32 + lane, i);
+        MatrixElement const e = element_of(f, now.warp.of_block % 4 * 32 + lane, i);
         unsigned const byte = i * f.bits % 32 / 8;
         Name const c = adds ? now.block.names.whole(before, byte, f.bits / 8, format, now.index) : 0;
         place(word, byte,
@@ -214,7 +215,7 @@ void wgmma(Now const& now) {
   MatrixProduct product{16, columns, shape->k, now.index, {}, {}, {}, {}};
   product.a = registers ? wgmma_registers(now, shape->fragment(swizproof::Operand::a, columns, 32), type_a)
                         : wgmma_operand(now, now.number(in[1], 0, "the descriptor"), a_mn,
-                                        now.warp.number % 4 * 16, 16, shape->k, type_a);
+                                        now.warp.of_block % 4 * 16, 16, shape->k, type_a);
   std::vector<Name> const b =
       wgmma_operand(now, now.number(in[2], 0, "the descriptor"), b_mn, 0, columns, shape->k, type_b);
   product.b.resize(b.size());

@@ -116,6 +116,7 @@ Json to_json(FlowReport const& r, std::string const& kernel, FlowLaunch const& l
            {"kernel", kernel},
            {"block", launch.block},
            {"grid", launch.grid},
+           {"cluster", launch.cluster[0] == 0 ? Json() : Json(launch.cluster)},
            {"blocks", r.blocks},
            {"only_blocks", launch.blocks},
            {"expect", expectations},

@@ -76,8 +76,11 @@ enum class FlowProxy : std::uint8_t {
 struct FlowLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
-  std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
-  std::uint64_t shared_bytes = 0;                      ///< size of dynamic shared memory
+  /// Blocks of a cluster, which divide the grid; {0, 0, 0}: as `.reqnctapercluster` of the kernel has it, else 1.
+  std::array<std::uint32_t, 3> cluster{};
+  std::vector<std::array<std::uint32_t, 3>>
+      blocks{};                    ///< those that are executed, with their clusters; empty: all of the grid
+  std::uint64_t shared_bytes = 0;  ///< size of dynamic shared memory
   std::map<std::string, FlowParam>
       params{};  ///< parameters by key, as flow_place() reads it; `#0` is the first
   std::map<std::string, FlowArray>
@@ -92,6 +95,13 @@ struct FlowLaunch {
   bool spare = false;              ///< also which barriers, fences and waits can be removed, one at a time
   std::uint64_t repair_steps = 0;  ///< instructions of warps that a search of repairs executes at most
 };
+
+/// Reason why a launch cannot have clusters of this shape; empty if it can. `required`: of the kernel, {0, 0, 0}: none. `cluster`: {0, 0, 0} is not
+/// given. The grid is a multiple of it, and it has at most 16 blocks. [PTX ISA, .reqnctapercluster; CUDA C++ Programming Guide, Thread Block
+/// Clusters] Checked by Clusters.DivideTheGrid.
+[[nodiscard]] std::string why_no_cluster(std::array<std::uint32_t, 3> const& required,
+                                         std::array<std::uint32_t, 3> const& cluster,
+                                         std::array<std::uint32_t, 3> const& grid);
 
 /// An instruction that moved something.
 struct FlowLine {
@@ -130,7 +140,8 @@ enum class FlowFaultKind : std::uint8_t {
   out_of_bounds,
   misaligned,
   trap,
-  read_only  ///< a write of data that ld.global.nc reads
+  read_only,  ///< a write of data that ld.global.nc reads
+  lifetime    ///< an access to the memory of another block, which may not have begun or may have ended
 };
 /// `race`, `same-value race`, `missing fence`, ..
 [[nodiscard]] std::string_view name_of(FlowFaultKind kind);

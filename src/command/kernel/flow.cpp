@@ -108,8 +108,10 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
   FlowReport const& r = answer.report;
   std::string const word(name(r.verdict));
   auto const& grid = answer.launch.grid;
-  fmt::print(common.streams.out, "{}  block {}, grid {}\n", style.strong(short_name(answer.kernel)),
-             three_text(answer.launch.block), three_text(grid));
+  auto const& cluster = answer.launch.cluster;
+  fmt::print(common.streams.out, "{}  block {}, grid {}{}\n", style.strong(short_name(answer.kernel)),
+             three_text(answer.launch.block), three_text(grid),
+             cluster[0] == 0 ? "" : ", cluster " + three_text(cluster));
   fmt::print(common.streams.out, "{}  {}\n",
              r.verdict == FlowVerdict::proved    ? style.good(word)
              : r.verdict == FlowVerdict::refuted ? style.bad(word)
@@ -142,6 +144,7 @@ std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answ
   entry.add("name", obligation_name(arguments.file.substr(arguments.file.rfind('/') + 1) + ": " + about));
   entry.add("ptx", arguments.file).add("kernel", q.kernel);
   entry.add_value("block", numbers(answer.launch.block)).add_value("grid", numbers(answer.launch.grid));
+  if (!q.cluster.empty()) entry.add_value("cluster", numbers(answer.launch.cluster));
   std::vector<std::string> only;
   for (auto const& block : answer.launch.blocks) only.push_back(numbers(block));
   if (!only.empty()) entry.add_value("only_block", toml_list(only));
@@ -234,8 +237,12 @@ void add_flow(CLI::App& app, Common& common) {
                   "the parameters of the kernels and proposes a question for each");
   sub->add_option("--grid", arguments->question.grid, "blocks of the grid: X, X,Y or X,Y,Z")
       ->capture_default_str();
+  sub->add_option("--cluster", arguments->question.cluster,
+                  "blocks of a cluster, which are executed together: X, X,Y or X,Y,Z; without it, as\n"
+                  ".reqnctapercluster of the kernel has it, else 1");
   sub->add_option("--only-block", arguments->question.only,
-                  "execute only this block of the grid: X, X,Y or X,Y,Z, from 0; may be repeated")
+                  "execute only this block of the grid, and the others of its cluster: X, X,Y or X,Y,Z, from "
+                  "0; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--trace", arguments->trace,
                   "take block and grid from the kernel's launch in this trace, if they are not given")

@@ -91,6 +91,8 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
     out.missing.push_back("--block");
     if (!block.source.empty()) out.guessed.push_back(fmt::format("--block: {}", block.source));
   }
+  if (question.grid == "1" && kernel.reqnctapercluster[0] != 0)
+    question.grid = short_three(kernel.reqnctapercluster), out.missing.push_back("--grid");
   bool const one = std::count_if(module.functions.begin(), module.functions.end(),
                                  [](auto const& f) { return f.entry; }) == 1;
   question.kernel = pattern_of(module, kernel.name);
@@ -102,6 +104,7 @@ Proposed propose(FlowQuestion question, ptx::Module const& module, std::size_t i
   if (!one) line += " --kernel " + shell_word(question.kernel);
   line += " --block " + question.block;
   if (question.grid != "1") line += " --grid " + question.grid;
+  if (!question.cluster.empty()) line += " --cluster " + question.cluster;
   for (auto const& block : p.blocks) line += " --only-block " + short_three(block, ",0");
   for (std::string const& text : question.params) line += " --param " + shell_word(text);
   for (FlowParameter const& one_of : p.parameters) {

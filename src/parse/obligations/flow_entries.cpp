@@ -49,6 +49,7 @@ FlowQuestion question_in(TomlFile const& file, toml::table const& table) {
   if (block == nullptr) file.fail("the entry has no block", table.source(), "block = [128]");
   q.block = file.three(*block, "block", 1);
   if (toml::node const* const grid = table.get("grid")) q.grid = file.three(*grid, "grid", 1);
+  if (toml::node const* const cluster = table.get("cluster")) q.cluster = file.three(*cluster, "cluster", 1);
   if (toml::node const* const only = table.get("only_block")) q.only = blocks_in(file, *only);
   if (toml::node const* const param = table.get("param")) q.params = params_in(file, *param);
   if (toml::node const* const bytes = table.get("shared_bytes"))
@@ -73,8 +74,8 @@ FlowQuestion question_in(TomlFile const& file, toml::table const& table) {
 void read_flow(TomlFile const& file, toml::table const& table, CompiledFiles& files,
                std::set<std::string>& names, Obligation& out) {
   static std::set<std::string_view> const known{
-      "name",         "ptx",    "kernel", "block", "grid",        "only_block", "param",
-      "shared_bytes", "result", "expect", "proxy", "same_values", "steps"};
+      "name",  "ptx",          "kernel", "block",  "grid",  "cluster",     "only_block",
+      "param", "shared_bytes", "result", "expect", "proxy", "same_values", "steps"};
   file.refuse_unknown_keys(table, known);
   file.take_expectation(table, out);
   toml::node const* const ptx = table.get("ptx");

@@ -20,6 +20,7 @@ struct FlowQuestion {
   bool same_values = false, spare = false;
   std::uint64_t steps = 0;  ///< 0: the default
   std::uint64_t repair_steps = 0;
+  std::string cluster{};  ///< empty: as the kernel has it
 };
 
 /// Meaning of a question for a module.

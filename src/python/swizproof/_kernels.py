@@ -408,6 +408,7 @@ class Flow(Answer):
     ways: int
     data: List[str]
     hints: List[str]
+    cluster: Optional[List[int]] = None
     kind: Optional[str] = None
     domain: Optional[str] = None
     first_wrong: Optional[FlowWrong] = None

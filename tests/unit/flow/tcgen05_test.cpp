@@ -217,8 +217,7 @@ TEST(Tcgen05, RefusesByName) {
         "tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%r10], %rd1, %rd2, %r5, [%r10], [%r10], %p1;",
         "tcgen05.mma.sp.cta_group::1.kind::f16 [%r10], %rd1, %rd2, [%r10], %r5, %p1;",
         "tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %rd1, %rd2, %r5, %p1;",
-        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r6], "
-        "%h1;"}) {
+        "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 [%r6];"}) {
     std::string const name = op.substr(0, op.find(' '));
     EXPECT_EQ(with_columns(op).answer(), "unknown: " + name + " is not executed");
   }

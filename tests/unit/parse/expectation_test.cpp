@@ -206,6 +206,8 @@ TEST(FlowQuestion, IsRefusedByTheKernelThatItIsAsked) {
     return std::string();
   };
   EXPECT_EQ(why_not([](auto& q) { q.kernel = ""; }), "several kernels have a name that matches");
+  EXPECT_EQ(why_not([](auto& q) { q.cluster = "2,2"; }), "");
+  EXPECT_EQ(why_not([](auto& q) { q.cluster = "3"; }), "the grid 4,2,1 is no multiple of the cluster 3,1,1");
   EXPECT_EQ(why_not([](auto& q) { q.kernel = "three"; }), "no kernel has a name that matches");
   EXPECT_EQ(why_not([](auto& q) { q.block = "64"; }), "it was compiled for blocks of 32, 1, 1 (.reqntid)");
   EXPECT_EQ(why_not([](auto& q) { q.block = "32,"; }), "--block takes one to three numbers");
