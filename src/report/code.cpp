@@ -216,6 +216,7 @@ constexpr TypeName type_names[] = {
     {"bf16", "cute::bfloat16_t", "cutlass.BFloat16", "__nv_bfloat16", "bf16"},
     {"e4m3", "cute::float_e4m3_t", "cutlass.Float8E4M3FN", "__nv_fp8_e4m3", "f8E4M3FN", "fp8"},
     {"e5m2", "cute::float_e5m2_t", "cutlass.Float8E5M2", "__nv_fp8_e5m2", "f8E5M2"},
+    {"e8m0", "cute::float_ue8m0_t", "cutlass.Float8E8M0FNU", "__nv_fp8_e8m0", "f8E8M0FNU"},
     {"e2m1", "cute::float_e2m1_t", "cutlass.Float4E2M1FN", "", "", "fp4"},
     {"i64", "cute::int64_t", "cutlass.Int64", "std::int64_t", "i64"},
     {"i32", "cute::int32_t", "cutlass.Int32", "std::int32_t", "i32"},

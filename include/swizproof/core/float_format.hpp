@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-enum class FloatFormat : std::uint8_t { f16, bf16, f32, f64, e4m3, e5m2 };
+enum class FloatFormat : std::uint8_t { f16, bf16, f32, f64, e4m3, e5m2, e8m0 };
 
 /// Exponent and fraction, below a sign; `most` is the largest number that is taken for one of the format, infinity included.
 struct FloatShape {
@@ -31,6 +31,8 @@ struct FloatShape {
       return {11, 52};
     case FloatFormat::e4m3:
       return {4, 3, 448};
+    case FloatFormat::e8m0:  // the exponent alone
+      return {8, 0};
     case FloatFormat::e5m2:
       break;
   }
@@ -49,6 +51,8 @@ template <class To, class From>
 /// The number that the low bits of a word are. `float_value(FloatFormat::f16, 0x3c00)` is 1. Checked by FloatFormat.EveryHalfAndByte.
 [[nodiscard]] inline double float_value(FloatFormat format, std::uint64_t bits) {
   if (format == FloatFormat::f64) return same_bits<double>(bits);
+  if (format == FloatFormat::e8m0)
+    return (bits & 0xff) == 0xff ? std::nan("") : std::ldexp(1, static_cast<int>(bits & 0xff) - 127);
   FloatShape const shape = shape_of(format);
   std::uint64_t const one = std::uint64_t{1} << shape.fraction_bits;
   auto const fraction = static_cast<double>(bits & (one - 1));
@@ -66,6 +70,13 @@ template <class To, class From>
 [[nodiscard]] inline std::optional<std::uint64_t> float_bits(FloatFormat format, double value,
                                                              double tolerance = 0) {
   if (format == FloatFormat::f64) return same_bits<std::uint64_t>(value);
+  if (format == FloatFormat::e8m0) {
+    int exponent = 0;
+    if (!(value > 0) || std::isinf(value) || std::frexp(value, &exponent) != 0.5 || exponent < -126 ||
+        exponent > 128)
+      return std::nullopt;
+    return static_cast<std::uint64_t>(exponent + 126);
+  }
   FloatShape const shape = shape_of(format);
   double const size = std::fabs(value);
   if (!(size <= shape.most)) return std::nullopt;

@@ -56,4 +56,14 @@ TEST(FloatFormat, EveryHalfAndByte) {
 }
 
 }  // namespace
+TEST(FloatFormat, AnExponentAlone) {
+  EXPECT_EQ(float_value(FloatFormat::e8m0, 127), 1);
+  EXPECT_EQ(float_value(FloatFormat::e8m0, 0), std::ldexp(1, -127));
+  EXPECT_TRUE(std::isnan(float_value(FloatFormat::e8m0, 255)));
+  for (unsigned bits = 0; bits < 255; ++bits)
+    EXPECT_EQ(float_bits(FloatFormat::e8m0, float_value(FloatFormat::e8m0, bits)), bits);
+  for (double const none : {0.0, -1.0, 3.0, 0.75, HUGE_VAL, std::ldexp(1, -128), std::ldexp(1, 128)})
+    EXPECT_EQ(float_bits(FloatFormat::e8m0, none), std::nullopt) << none;
+}
+
 }  // namespace swizproof
