@@ -12,11 +12,12 @@ namespace swizproof::flow_detail {
 namespace {
 
 constexpr std::pair<std::string_view, Format> format_names[] = {
-    {"f16", Format::f16},     {"bf16", Format::bf16},   {"f32", Format::f32},    {"tf32", Format::f32},
-    {"f64", Format::f64},     {"e4m3", Format::e4m3},   {"e5m2", Format::e5m2},  {"f16x2", Format::f16},
-    {"bf16x2", Format::bf16}, {"e4m3x2", Format::e4m3}, {"e5m2x2", Format::e5m2}};
+    {"f16", Format::f16},     {"bf16", Format::bf16},   {"f32", Format::f32},      {"tf32", Format::f32},
+    {"f64", Format::f64},     {"e4m3", Format::e4m3},   {"e5m2", Format::e5m2},    {"f16x2", Format::f16},
+    {"bf16x2", Format::bf16}, {"e4m3x2", Format::e4m3}, {"e5m2x2", Format::e5m2},  {"e8m0", Format::e8m0},
+    {"ue8m0", Format::e8m0},  {"ue4m3", Format::e4m3},  {"e2m1x2", Format::e2m1x2}};
 
-static_assert(static_cast<int>(Format::e5m2) == static_cast<int>(FloatFormat::e5m2) + 1);
+static_assert(static_cast<int>(Format::e8m0) == static_cast<int>(FloatFormat::e8m0) + 1);
 FloatFormat float_format(Format format) { return static_cast<FloatFormat>(static_cast<int>(format) - 1); }
 
 }  // namespace
@@ -34,14 +35,16 @@ std::string_view name_of(Format format) {
 }
 
 double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
+  if (format == Format::e2m1x2) return bits == 0 ? 0 : std::nan("");  // a pair is no number
   if (format != Format::integer) return float_value(float_format(format), bits);
   return static_cast<double>(signed_of(bits, 8 * bytes));
 }
 
 bool bits_of_value(double value, Format format, std::uint64_t& bits) {
-  auto const found = format == Format::integer ? std::nullopt : float_bits(float_format(format), value);
+  bool const none = format == Format::integer || format == Format::e2m1x2;
+  auto const found = none ? std::nullopt : float_bits(float_format(format), value);
   bits = found.value_or(0);
-  return found || (format == Format::integer && value == 0);
+  return found || (none && value == 0);
 }
 
 double value_of_element(FlowArray const& array, std::uint64_t index) {
@@ -216,7 +219,8 @@ std::uint32_t Names::matrix_product(MatrixProduct product) {
     for (Name const n : from) to.push_back(canonical(n));
     return std::find(to.begin(), to.end(), 0U) == to.end();
   };
-  if (!all(product.a, product.plain_a) || !all(product.b, product.plain_b))
+  if (!all(product.a, product.plain_a) || !all(product.b, product.plain_b) ||
+      !all(product.scale_a, product.plain_scale_a) || !all(product.scale_b, product.plain_scale_b))
     product.plain_a.clear(), product.plain_b.clear();
   products_.push_back(std::move(product));
   return static_cast<std::uint32_t>(products_.size() - 1);

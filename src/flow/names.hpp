@@ -17,8 +17,9 @@ namespace swizproof::flow_detail {
 /// A node of the graph; 0 is none.
 using Name = std::uint32_t;
 
-/// Meaning of the bits of a value. All integers are one format: sums and products modulo 2^bits have no sign.
-enum class Format : std::uint8_t { integer, f16, bf16, f32, f64, e4m3, e5m2 };
+/// Meaning of the bits of a value. All integers are one format: sums and products modulo 2^bits have no sign. e2m1x2 is a pair of numbers:
+/// a product of two pairs is x.lo*y.lo + x.hi*y.hi, and is followed as one product.
+enum class Format : std::uint8_t { integer, f16, bf16, f32, f64, e4m3, e5m2, e8m0, e2m1x2 };
 [[nodiscard]] Format format_of(std::string_view type);
 [[nodiscard]] std::string_view name_of(Format format);
 
@@ -63,18 +64,36 @@ struct MatrixProduct {
   std::uint32_t line = 0;
   std::vector<Name> a{}, b{};                       ///< m x k, k x n
   std::vector<std::uint32_t> plain_a{}, plain_b{};  ///< canonical elements, where all are; else empty
+  unsigned block = 0;                      ///< elements of k that a scale factor multiplies; 0: no scales
+  std::vector<Name> scale_a{}, scale_b{};  ///< m x blocks, blocks x n
+  std::vector<std::uint32_t> plain_scale_a{}, plain_scale_b{};
+
+  [[nodiscard]] std::size_t in_a(unsigned row, unsigned at) const { return std::size_t{row} * k + at; }
+  [[nodiscard]] std::size_t in_b(unsigned at, unsigned column) const { return std::size_t{at} * n + column; }
+  /// Places of the scale factors of element `at` of k.
+  [[nodiscard]] std::size_t in_scale_a(unsigned row, unsigned at) const {
+    return std::size_t{row} * (k / block) + at / block;
+  }
+  [[nodiscard]] std::size_t in_scale_b(unsigned at, unsigned column) const {
+    return std::size_t{at / block} * n + column;
+  }
 };
 
-/// A product of up to three elements, by canonical number; 0: none. Sorted.
+/// Most elements of a product.
+inline constexpr std::size_t most_factors = 4;
+/// Elements of a product, by canonical number, sorted; 0: none.
+using Factors = std::array<std::uint32_t, most_factors>;
+
+/// A product of up to four elements.
 struct FlowTerm {
-  std::array<std::uint32_t, 3> factors{};
+  Factors factors{};
   double coefficient = 1;
 };
-[[nodiscard]] inline bool before(FlowTerm const& x, FlowTerm const& y) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (x.factors[i] != y.factors[i]) return x.factors[i] < y.factors[i];
-  return false;
+/// One element.
+[[nodiscard]] inline FlowTerm term_of(std::uint32_t factor, double coefficient = 1) {
+  return {{0, 0, 0, factor}, coefficient};
 }
+[[nodiscard]] inline bool before(FlowTerm const& x, FlowTerm const& y) { return x.factors < y.factors; }
 /// The number that an element is, of an array whose numbers are given.
 [[nodiscard]] double value_of_element(FlowArray const& array, std::uint64_t index);
 /// Coefficients of a sum of integers, which is one modulo 2^(8 * bytes); terms with 0 are left out.

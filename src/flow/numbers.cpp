@@ -17,6 +17,11 @@ double small_number(FlowArray const& array, std::uint64_t element, std::uint64_t
   for (char const c : array.name) state = state * 131 + static_cast<unsigned char>(c);
   std::uint64_t const x = splitmix64(state) >> 8;
   char const type = array.type[0];
+  if (array.type == "e8m0") return std::ldexp(1.0, static_cast<int>(x % 9) - 4);
+  if (array.type == "e2m1x2") {  // of a pair, (x, 0)
+    constexpr double all[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    return (x % 16 < 8 ? 1 : -1) * all[x % 8];
+  }
   if (type != 'i' && type != 'u') return (static_cast<double>(x % 33) - 16) / 2 * (set % 3 == 2 ? 8 : 1);
   std::uint64_t const range =
       set % 2 == 0 ? 200 : std::uint64_t{1} << std::min<std::uint64_t>(array.bits, 32);
@@ -110,10 +115,12 @@ std::optional<double> Numbers::of_matrices(NameNode const& node, unsigned depth)
   MatrixProduct const& p = names_.matrices(node.b);
   std::optional<double> sum = node.a == 0 ? 0 : of(node.a, depth + 1);
   for (unsigned k = 0; k < p.k && sum; ++k) {
-    auto const a = of(p.a[(node.c >> 16) * p.k + k], depth + 1);
-    auto const b = of(p.b[k * p.n + (node.c & 0xffff)], depth + 1);
-    if (!a || !b) return std::nullopt;
-    *sum += *a * *b;
+    unsigned const row = node.c >> 16, column = node.c & 0xffff;
+    auto const a = of(p.a[p.in_a(row, k)], depth + 1), b = of(p.b[p.in_b(k, column)], depth + 1);
+    auto const x = p.block == 0 ? 1 : of(p.scale_a[p.in_scale_a(row, k)], depth + 1),
+               y = p.block == 0 ? 1 : of(p.scale_b[p.in_scale_b(k, column)], depth + 1);
+    if (!a || !b || !x || !y) return std::nullopt;
+    *sum += *a * *b * *x * *y;
   }
   return sum;
 }

@@ -454,8 +454,9 @@ class Launched {
       first.extra.push_back(names.text(extra[i]));
     for (std::size_t i = 0; i < std::min(missing.size(), most_shown); ++i)
       first.missing.push_back(names.text(missing[i]));
-    std::vector<std::uint32_t> lines;
-    if (!extra.empty()) lines = suspects(extra.front(), name, target, place, names);
+    std::vector<std::uint32_t> lines = flow_detail::Ways(names).odd_way(name, extra, missing);
+    if (!extra.empty())
+      for (auto const line : suspects(extra.front(), name, target, place, names)) lines.push_back(line);
     std::uint32_t const store = writer.line;
     if (!extra.empty() && std::any_of(expected.begin(), expected.end(),
                                       [&](FlowTerm const& t) { return t.factors == extra.front().factors; }))
@@ -463,7 +464,7 @@ class Launched {
         if (std::uint32_t const line = f == 0 ? 0 : flow_detail::Ways(names).added_twice(name, f); line != 0)
           twice_.push_back(line);
     if (extra.empty() && !found.empty()) lines = suspects(found.front(), name, target, place, names);
-    lines.push_back(store);
+    lines.push_back(block.global().find(address_of(kernel_, w, block))->writer.line);
     std::vector<std::uint32_t> once;
     for (std::uint32_t const line : lines)
       if (line < kernel_.function.body.size() && std::find(once.begin(), once.end(), line) == once.end())
@@ -518,7 +519,7 @@ class Launched {
     weak_ = search.passed();
     for (std::size_t i = 0; i < ways.size(); ++i) {
       if (ways[i].empty()) continue;
-      std::string const element = names.text(FlowTerm{{0, 0, term.factors[i]}, 1});
+      std::string const element = names.text(flow_detail::term_of(term.factors[i]));
       // A number that all elements have does not tell them apart.
       bool clear = std::any_of(kernel_.arrays.begin() + 1, kernel_.arrays.end(),
                                [&](FlowArray const& a) { return a.extents.empty() && a.name == element; });

@@ -57,7 +57,7 @@ std::vector<double> key_of(Terms const& terms) {
 }
 
 bool is_constant(Terms const& terms) {
-  return terms.empty() || (terms.size() == 1 && terms[0].factors == std::array<std::uint32_t, 3>{});
+  return terms.empty() || (terms.size() == 1 && terms[0].factors == Factors{});
 }
 
 }  // namespace
@@ -71,8 +71,9 @@ Terms ExtremeSets::of(bool smallest, std::vector<Terms> members) {
     constant = !constant ? x : smallest ? std::min(*constant, x) : std::max(*constant, x);
   };
   for (Terms const& terms : members) {
-    bool const alone = terms.size() == 1 && terms[0].coefficient == 1 && terms[0].factors[1] == 0;
-    Extreme const* const inner = alone ? with(terms[0].factors[2]) : nullptr;
+    bool const alone =
+        terms.size() == 1 && terms[0].coefficient == 1 && terms[0].factors[most_factors - 2] == 0;
+    Extreme const* const inner = alone ? with(terms[0].factors.back()) : nullptr;
     if (inner == nullptr || inner->smallest != smallest) {
       take(terms);
       continue;
@@ -99,7 +100,7 @@ Terms ExtremeSets::of(bool smallest, std::vector<Terms> members) {
   }
   auto const [at, fresh] = numbers_.try_emplace(std::move(key), ~static_cast<std::uint32_t>(sets_.size()));
   if (fresh) sets_.push_back(std::move(set));
-  return {{{0, 0, at->second}, 1}};
+  return {term_of(at->second)};
 }
 
 namespace {
@@ -182,7 +183,7 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
     switch (node.kind) {
       case NameKind::element:
       case NameKind::bits:
-        out.terms.push_back({{0, 0, names_.canonical(at)}, coefficient});
+        out.terms.push_back(term_of(names_.canonical(at), coefficient));
         break;
       case NameKind::number:
         if (names_.constant(node.a) != 0) out.terms.push_back({{}, coefficient * names_.constant(node.a)});
@@ -230,16 +231,30 @@ void Expansion::product(NameNode const& node, double coefficient, FlowSum& out, 
   unsigned const row = node.c >> 16, column = node.c & 0xffff;
   for (unsigned k = 0; k < p.k; ++k) {
     if (!p.plain_a.empty()) {
-      std::uint32_t const a = p.plain_a[row * p.k + k], b = p.plain_b[k * p.n + column];
-      out.terms.push_back({{0, std::min(a, b), std::max(a, b)}, coefficient});
+      FlowTerm term{{0, 0, p.plain_a[p.in_a(row, k)], p.plain_b[p.in_b(k, column)]}, coefficient};
+      if (p.block != 0)
+        term.factors[0] = p.plain_scale_a[p.in_scale_a(row, k)],
+        term.factors[1] = p.plain_scale_b[p.in_scale_b(k, column)];
+      std::sort(term.factors.begin(), term.factors.end());
+      out.terms.push_back(term);
       continue;
     }
-    FlowSum a, b;
-    if (!into(p.a[row * p.k + k], 1, a, depth + 1) || !into(p.b[k * p.n + column], 1, b, depth + 1)) {
-      out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
-      return;
+    std::vector<Name> parts{p.a[p.in_a(row, k)], p.b[p.in_b(k, column)]};
+    if (p.block != 0)
+      parts.insert(parts.end(), {p.scale_a[p.in_scale_a(row, k)], p.scale_b[p.in_scale_b(k, column)]});
+    FlowSum all;
+    all.terms.push_back({{}, coefficient});
+    for (Name const part : parts) {
+      FlowSum one, next;
+      if (!into(part, 1, one, depth + 1))
+        next = std::move(one), next.terms.clear();
+      else
+        multiply(all, one, 1, next, p.line);
+      out.refused = next.refused, out.line = next.line;
+      if (!next.refused.empty()) return;
+      all = std::move(next);
     }
-    multiply(a, b, coefficient, out, p.line);
+    out.terms.insert(out.terms.end(), all.terms.begin(), all.terms.end());
   }
 }
 
@@ -252,15 +267,17 @@ void Expansion::multiply(FlowSum const& a, FlowSum const& b, double coefficient,
   }
   for (FlowTerm const& x : a.terms)
     for (FlowTerm const& y : b.terms) {
-      std::array<std::uint32_t, 6> all{};
+      std::array<std::uint32_t, 2 * most_factors> all{};
       std::copy(x.factors.begin(), x.factors.end(), all.begin());
-      std::copy(y.factors.begin(), y.factors.end(), all.begin() + 3);
+      std::copy(y.factors.begin(), y.factors.end(), all.begin() + most_factors);
       std::sort(all.begin(), all.end());
-      if (all[2] != 0) {
-        out.refused = "a product has more than three factors", out.line = line;
+      if (all[most_factors - 1] != 0) {
+        out.refused = "a product has more than four factors", out.line = line;
         return;
       }
-      out.terms.push_back({{all[3], all[4], all[5]}, coefficient * x.coefficient * y.coefficient});
+      FlowTerm term{{}, coefficient * x.coefficient * y.coefficient};
+      std::copy(all.begin() + most_factors, all.end(), term.factors.begin());
+      out.terms.push_back(term);
     }
 }
 

@@ -96,7 +96,7 @@ double Target::rounded(double number) const {
 }
 
 void Target::take_factor(FlowTerm& term, std::uint32_t factor) const {
-  if (term.factors[0] != 0) throw InputError::whole("a product has at most three factors", e_.text);
+  if (term.factors[0] != 0) throw InputError::whole("a product has at most four factors", e_.text);
   term.factors[0] = factor;
   std::sort(term.factors.begin(), term.factors.end());
 }

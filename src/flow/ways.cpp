@@ -1,6 +1,7 @@
 #include "ways.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace swizproof::flow_detail {
 
@@ -14,6 +15,14 @@ bool Ways::passes(NameNode const& node, bool first) const {
   Name const other = first ? static_cast<Name>(node.b) : node.a;
   if (node.kind == NameKind::product) return is_number(other);
   return names_[other].kind == NameKind::product && names_[other].line == node.line;  // fma: c, of a * b + c
+}
+
+/// Factors of element k of a sum of products: of A, of B, and their scales.
+std::array<Name, most_factors> Ways::parts_of(MatrixProduct const& p, NameNode const& node, unsigned k) {
+  unsigned const row = node.c >> 16, column = node.c & 0xffff;
+  if (p.block == 0) return {p.a[p.in_a(row, k)], p.b[p.in_b(k, column)], 0, 0};
+  return {p.a[p.in_a(row, k)], p.b[p.in_b(k, column)], p.scale_a[p.in_scale_a(row, k)],
+          p.scale_b[p.in_scale_b(k, column)]};
 }
 
 /// Follows an element down to where it was loaded; appends the instructions, the last one first.
@@ -58,7 +67,8 @@ bool Ways::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, 
       MatrixProduct const& p = names_.matrices(node.b);
       way.push_back(p.line);
       for (unsigned k = 0; k < p.k; ++k)
-        if (in(p.a[(node.c >> 16) * p.k + k]) || in(p.b[k * p.n + (node.c & 0xffff)])) return true;
+        for (Name const part : parts_of(p, node, k))
+          if (part != 0 && in(part)) return true;
       way.resize(length);
       return in(node.a);
     }
@@ -98,14 +108,20 @@ std::vector<std::vector<std::uint32_t>> Ways::way_of(Name n, FlowTerm const& ter
     }
     MatrixProduct const& p = names_.matrices(node.b);
     for (unsigned k = 0; k < p.k; ++k) {
-      Name const a = p.a[(node.c >> 16) * p.k + k], b = p.b[k * p.n + (node.c & 0xffff)];
-      std::uint32_t const x = names_.canonical(a), y = names_.canonical(b);
-      if (std::min(x, y) != term.factors[1] || std::max(x, y) != term.factors[2]) continue;
-      std::vector<std::uint32_t> of_a, of_b;
-      (void)find(a, x, of_a, 0), (void)find(b, y, of_b, 0);
-      if (x != term.factors[1]) std::swap(of_a, of_b);
-      of_a.push_back(p.line), of_b.push_back(p.line);
-      return {{}, of_a, of_b};
+      std::array<std::pair<std::uint32_t, Name>, most_factors> of{};
+      std::size_t i = 0;
+      for (Name const part : parts_of(p, node, k)) of[i++] = {part == 0 ? 0 : names_.canonical(part), part};
+      std::sort(of.begin(), of.end());
+      bool same = true;
+      for (i = 0; i < most_factors; ++i) same = same && of[i].first == term.factors[i];
+      if (!same) continue;
+      for (auto const& [factor, part] : of) {
+        ways.emplace_back();
+        if (part == 0) continue;
+        (void)find(part, factor, ways.back(), 0);
+        ways.back().push_back(p.line);
+      }
+      return ways;
     }
     at = node.a;
   }
@@ -114,6 +130,21 @@ std::vector<std::vector<std::uint32_t>> Ways::way_of(Name n, FlowTerm const& ter
     if (f != 0) (void)find(n, f, ways.back(), 0);
   }
   return ways;
+}
+
+std::vector<std::uint32_t> Ways::odd_way(Name n, std::vector<FlowTerm> const& extra,
+                                         std::vector<FlowTerm> const& missing) {
+  if (extra.empty() || extra.front().factors[0] == 0) return {};
+  Factors const& found = extra.front().factors;
+  for (FlowTerm const& m : missing) {
+    Factors only{};  // of the found term
+    auto const end =
+        std::set_difference(found.begin(), found.end(), m.factors.begin(), m.factors.end(), only.begin());
+    if (end - only.begin() != 1) continue;
+    auto const at = std::find(found.begin(), found.end(), only[0]) - found.begin();
+    return way_of(n, extra.front())[static_cast<std::size_t>(at)];
+  }
+  return {};
 }
 
 }  // namespace swizproof::flow_detail

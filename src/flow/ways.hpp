@@ -3,6 +3,7 @@
 
 #include "names.hpp"
 
+#include <array>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -13,12 +14,17 @@ class Ways {
   explicit Ways(Names const& names) : names_(names) {}
   /// Instructions that moved an element on its way into a value, the last one first. Of `term` is followed the product that it is.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> way_of(Name n, FlowTerm const& term);
+  /// The way of the one factor in which the first of `extra`, a product of four, differs from one of `missing`; empty if there is no such.
+  [[nodiscard]] std::vector<std::uint32_t> odd_way(Name n, std::vector<FlowTerm> const& extra,
+                                                   std::vector<FlowTerm> const& missing);
   /// Instructions that the last way_of() has left out: they add a sum that holds the element to another product, or multiply it by one number.
   [[nodiscard]] std::vector<std::uint32_t> const& passed() const { return passed_; }
   /// The instruction that adds two values which both hold an element; 0 if none does.
   [[nodiscard]] std::uint32_t added_twice(Name n, std::uint32_t element);
 
  private:
+  [[nodiscard]] static std::array<Name, most_factors> parts_of(MatrixProduct const& p, NameNode const& node,
+                                                               unsigned k);
   bool find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth);
   /// True if a product or a sum says nothing of where the element in its part `a` comes from.
   [[nodiscard]] bool passes(NameNode const& node, bool first) const;

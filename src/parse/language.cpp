@@ -362,7 +362,7 @@ LanguagePart expectations() {
            "the largest of a set, or min(j) the smallest; index, range and condition as of a sum"},
           {"s[i] = max(t[i], 0) + min(t[i], s[i], 6) + abs(t[i])", "the largest or smallest of some values"},
           {"y[i][j] = sum(k) (A[i][k] - B[k][j]) * (A[i][k] - B[k][j])",
-           "sums in parentheses; a product has at most three elements"},
+           "sums in parentheses; a product has at most four elements"},
       }};
 }
 

@@ -986,7 +986,7 @@ def compare(tally, family, text, kernel, threads, document, rng):
         if written["c"][i * size:(i + 1) * size].any() != (i in said):
             found.append(f"c[{i}] is written by one alone")
         elif i in said:
-            if "bits of" in said[i] or "more than three factors" in said[i] or re.search(r"\bof\b", said[i]):
+            if "bits of" in said[i] or "more than four factors" in said[i] or re.search(r"\bof\b", said[i]):
                 tally.not_followed += 1
                 continue
             tally.elements += 1

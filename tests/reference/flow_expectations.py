@@ -415,7 +415,7 @@ def main():
             with_sets = any(f in SETS for e in differing for p in (wanted, written) if e in p for a in p[e] for f in a)
             bad = [e for e in wanted if e in written and written[e] != wanted[e] and (not with_sets or differ(written[e], wanted[e], rng))]
             right = written == wanted or (with_sets and not bad and wanted.keys() == written.keys())
-            if max((len(a) for p in written.values() for a in p), default=0) > 3:
+            if max((len(a) for p in written.values() for a in p), default=0) > 4:
                 tally["too large"] += 1
                 continue
             path = os.path.join(folder, "k.ptx")
