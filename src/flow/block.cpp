@@ -62,7 +62,11 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::tensor_store:
       return d.has("16x32bx2") ? 3 : 2;
     case Handler::tensor_mma:
-      return 5;
+      return d.has("block_scale") ? 7 : 5;
+    case Handler::tensor_copy:
+      return 2;
+    case Handler::tensor_shift:
+      return 1;
     case Handler::barrier:
       return d.has("red") ? 3 : 0;
     case Handler::wait:
@@ -426,18 +430,15 @@ bool BlockRun::dispatch_async(Now const& now) {
     case Handler::wgmma_wait:
       return wgmma_groups(now), true;
     case Handler::tensor_allocate:
-      return tensor_allocate(now);
     case Handler::tensor_load:
     case Handler::tensor_store:
-      return tensor_move(now), true;
     case Handler::tensor_wait:
-      return tensor_wait(now), true;
     case Handler::tensor_fence:
-      return tensor_fence(now), true;
     case Handler::tensor_mma:
-      return tensor_mma(now), true;
+    case Handler::tensor_copy:
+    case Handler::tensor_shift:
     case Handler::tensor_commit:
-      return tensor_commit(now), true;
+      return execute_tensor(now);
     default:
       now.refuse_opcode();
   }

@@ -74,6 +74,13 @@ struct Warp {
   [[nodiscard]] unsigned thread(unsigned lane) const { return number * 32 + lane; }
 };
 
+/// A that tcgen05.mma with .collector::a::fill has read, until it is discarded; empty: nothing is there.
+struct Collector {
+  std::vector<Name> a{};
+  unsigned thread = 0;
+  FlowTouch filled{};
+};
+
 /// State that the blocks of a cluster share. A block that is launched without clusters is one of its own.
 struct ClusterState {
   /// `first`: number of the block with rank 0.
@@ -144,6 +151,7 @@ struct BlockState {
   std::uint64_t base;                   ///< of its shared memory
   NamedBarriers barriers;
   TensorMemory tensor;
+  Collector collector{};
   std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
 
   /// Warps of the block that have not ended.

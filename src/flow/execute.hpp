@@ -3,6 +3,8 @@
 
 #include "block_state.hpp"
 
+#include <swizproof/hardware/descriptor.hpp>
+
 namespace swizproof::flow_detail {
 
 // steps.cpp: integers exactly, names byte by byte
@@ -95,17 +97,20 @@ void wgmma_groups(Now const& now);
 void check_registers(Now const& now);
 
 // tcgen05.cpp: Tensor Memory and its registers, and what orders them
-/// False if the warp waits for columns.
-bool tensor_allocate(Now const& now);
-void tensor_move(Now const& now);
+/// An instruction of tcgen05. False if the warp waits for columns.
+bool execute_tensor(Now const& now);
 /// Bytes of a cell of Tensor Memory; nullptr: one that nothing has written.
 [[nodiscard]] Word tensor_word(Now const& now, TensorCell const* cell);
-void tensor_wait(Now const& now);
-void tensor_fence(Now const& now);
-void tensor_commit(Now const& now);
 void assume_tensor(BlockState& block);
 /// Before each instruction: a register that tcgen05.ld has still to write may be read, and not written.
 void check_loading(Now const& now);
+
+// tcgen05_copy.cpp: tcgen05.cp, tcgen05.shift
+void tensor_copy(Now const& now);
+void tensor_shift(Now const& now);
+/// A descriptor that a lane gives to tcgen05. Fails where it is wrong for elements of this size and order.
+[[nodiscard]] MatrixDescriptor tensor_descriptor(Now const& now, unsigned lane, std::uint64_t bits,
+                                                 Major major, unsigned element_bits, char const* what);
 
 // tcgen05_mma.cpp
 void tensor_mma(Now const& now);

@@ -125,8 +125,8 @@ Handler wgmma_handler(program::Opcode const& d) {
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
 }
 
-/// Instructions of tcgen05 for one block, by their second word. Their other forms have other words: pairs of blocks, block scales,
-/// sparse matrices, .ws, packed loads, reductions, and A from a collector.
+/// Instructions of tcgen05 for one block, by their second word. Their other forms have other words: pairs of blocks, sparse matrices,
+/// .ws, .ashift, packed loads, reductions, and copies that decompress.
 Handler tensor_handler(program::Opcode const& d) {
   constexpr std::pair<std::string_view, Handler> handlers[] = {
       {"alloc", Handler::tensor_allocate},
@@ -139,6 +139,8 @@ Handler tensor_handler(program::Opcode const& d) {
       {"fence::before_thread_sync", Handler::tensor_fence},
       {"fence::after_thread_sync", Handler::tensor_fence},
       {"mma", Handler::tensor_mma},
+      {"cp", Handler::tensor_copy},
+      {"shift", Handler::tensor_shift},
       {"commit", Handler::tensor_commit}};
   constexpr std::string_view known[] = {"sync",
                                         "aligned",
@@ -151,8 +153,28 @@ Handler tensor_handler(program::Opcode const& d) {
                                         "kind::tf32",
                                         "kind::f8f6f4",
                                         "kind::i8",
+                                        "kind::mxf8f6f4",
+                                        "kind::mxf4",
+                                        "kind::mxf4nvf4",
+                                        "block_scale",
+                                        "scale_vec::1X",
+                                        "scale_vec::2X",
+                                        "scale_vec::4X",
+                                        "block16",
+                                        "block32",
                                         "collector::a::fill",
+                                        "collector::a::use",
+                                        "collector::a::lastuse",
                                         "collector::a::discard",
+                                        "128x256b",
+                                        "4x256b",
+                                        "128x128b",
+                                        "64x128b",
+                                        "32x128b",
+                                        "warpx2::02_13",
+                                        "warpx2::01_23",
+                                        "warpx4",
+                                        "down",
                                         "mbarrier::arrive::one",
                                         "multicast::cluster"};
   if (d.parts.size() < 2) return Handler::refused;

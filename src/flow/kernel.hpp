@@ -69,6 +69,8 @@ enum class Handler : std::uint8_t {
   tensor_wait,      ///< tcgen05.wait::ld, ::st
   tensor_fence,     ///< tcgen05.fence::before_thread_sync, ::after_thread_sync
   tensor_mma,       ///< tcgen05.mma
+  tensor_copy,      ///< tcgen05.cp
+  tensor_shift,     ///< tcgen05.shift
   tensor_commit,    ///< tcgen05.commit
   refused
 };

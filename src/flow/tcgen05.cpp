@@ -64,8 +64,6 @@ void check_lanes(Now const& now, Move const& m, std::uint64_t lane) {
   if (lane % m.form.lanes != 0) now.refuse("a lane of Tensor Memory that is no multiple of 16");
 }
 
-}  // namespace
-
 // ------------------------------------------------------------------------------------- allocation
 
 bool tensor_allocate(Now const& now) {
@@ -116,8 +114,10 @@ void tensor_move(Now const& now) {
                       split = two ? now.number(in[load ? 2 : 1], 0, "the offset of the second half") : 0;
   check_lanes(now, m, first);
   unsigned const w = now.warp.number;
-  TensorAccess access{
-      {}, load ? block.units.tensor_loads(w) : block.units.tensor_stores(w), now.touch(0, true)};
+  TensorAccess access{{},
+                      load ? block.units.tensor_loads(w) : block.units.tensor_stores(w),
+                      now.touch(0, true),
+                      load ? TensorOperation::load : TensorOperation::store};
   for (unsigned lane = 0; lane < 32; ++lane) access.threads.push_back(now.thread(lane));
   block.tensor.begin(std::move(access));
   unsigned const width = two ? m.repeats : m.form.columns * m.repeats;
@@ -137,6 +137,8 @@ void tensor_move(Now const& now) {
   for (ptx::Operand const& o : registers)
     if (o.kind == ptx::Operand::Kind::reg) now.warp.loading[o.reg] = {now.index, ~0U};
 }
+
+}  // namespace
 
 /// Bytes of a cell, as this instruction reads them.
 Word tensor_word(Now const& now, TensorCell const* cell) {
@@ -185,6 +187,8 @@ void check_loading(Now const& now) {
 
 // ------------------------------------------------------------------------------------------ order
 
+namespace {
+
 void tensor_wait(Now const& now) {
   now.need_whole_warp();
   BlockState& block = now.block;
@@ -209,6 +213,8 @@ void tensor_fence(Now const& now) {
   }
 }
 
+}  // namespace
+
 /// Readings of the PTX ISA that the order of tcgen05 depends on.
 void assume_tensor(BlockState& block) {
   auto const say = [&](std::set<std::uint32_t> const& lines, std::string_view text) {
@@ -221,10 +227,14 @@ void assume_tensor(BlockState& block) {
       "an acquire or a barrier orders tcgen05 without tcgen05.fence::after_thread_sync, by 9.7.16.6.3");
   say(block.tensor.unannounced(),
       "a relaxed arrival orders tcgen05 without tcgen05.fence::before_thread_sync, which 9.7.16.6.4.4 has");
+  say(block.tensor.overwriting(),
+      "tcgen05.cp overwrites what an earlier tcgen05.mma has read, which 9.7.16.6.2 does not list");
   say(block.tensor.by_other_warps(),
       "more than one warp allocates and deallocates, where 9.7.16.7.1 has one warp of the block");
   say(block.tensor.used_early(), "registers of tcgen05.ld are used before tcgen05.wait::ld, by 9.7.16.6.4.5");
 }
+
+namespace {
 
 /// tcgen05.commit: all that the thread has issued arrives once at the mbarrier when it is complete; with .multicast::cluster at the same address
 /// in each block of the mask. [PTX ISA 9.1, 9.7.16.12.1]
@@ -246,6 +256,30 @@ void tensor_commit(Now const& now) {
       if (rank != block.rank) block.lifetimes.access(rank, {now.index, now.warp.counts[now.index], unit});
       block.mbarriers.arrive_copies(where, unit, true, now.operation(lane), block.clocks);
     }
+  }
+}
+
+}  // namespace
+
+bool execute_tensor(Now const& now) {
+  switch (now.decoded.handler) {
+    case Handler::tensor_allocate:
+      return tensor_allocate(now);
+    case Handler::tensor_load:
+    case Handler::tensor_store:
+      return tensor_move(now), true;
+    case Handler::tensor_wait:
+      return tensor_wait(now), true;
+    case Handler::tensor_fence:
+      return tensor_fence(now), true;
+    case Handler::tensor_mma:
+      return tensor_mma(now), true;
+    case Handler::tensor_copy:
+      return tensor_copy(now), true;
+    case Handler::tensor_shift:
+      return tensor_shift(now), true;
+    default:
+      return tensor_commit(now), true;
   }
 }
 

@@ -4,12 +4,13 @@
 // mbarrier of a tcgen05.commit behind it. [PTX ISA 9.1, 9.7.16.6.2.1.1]
 #include "execute.hpp"
 
-#include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/hardware/mma_descriptor.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace swizproof::flow_detail {
 
@@ -24,12 +25,17 @@ class TensorMma {
 
  private:
   void read_instruction();
+  void read_form();
   void check_flags();
   [[nodiscard]] std::vector<Name> shared_operand(std::uint64_t bits, Major major, unsigned rows,
                                                  std::string_view type, bool negates, char const* what);
   [[nodiscard]] std::vector<Name> tensor_operand(std::uint64_t address);
+  [[nodiscard]] std::vector<Name> scales(std::size_t operand, unsigned rows, unsigned first);
+  [[nodiscard]] Name scale_at(unsigned row, unsigned column, unsigned byte);
   [[nodiscard]] Name element(Word const& w, unsigned from, unsigned bytes, std::string_view type,
                              bool negates);
+  [[nodiscard]] Name narrow_element(Word const& w, unsigned bit, std::string_view type);
+  void use_collector(std::vector<Name> const& a);
   void accumulate(std::uint32_t product);
   [[nodiscard]] std::uint64_t number(std::size_t operand, char const* what) const {
     return now_.number(now_.in.operands[operand], lane_, what);
@@ -37,26 +43,48 @@ class TensorMma {
   [[nodiscard]] unsigned d_lane(unsigned m) const {
     return (d_ >> 16 & 0xffff) + tensor_lane_of(shape_.m, m);
   }
+  /// Elements of a row, where a pair of 4 bits is one.
+  [[nodiscard]] unsigned elements() const { return kind_->is_packed() ? kind_->k / 2 : kind_->k; }
+  [[nodiscard]] unsigned element_bytes() const { return kind_->is_packed() ? 1 : kind_->bits / 8; }
 
   Now const& now_;
   unsigned lane_, unit_;
   TensorMmaKind const* kind_ = nullptr;
+  TensorMmaForm form_{};
   MmaDescriptor shape_{};
   unsigned d_ = 0;  ///< address of D
   bool adds_ = false;
+  int scale_of_d_ = 0;                                       ///< D is multiplied by 2^-s
+  std::array<std::uint32_t, tensor_lanes / 32> left_out_{};  ///< lanes that are not written
 };
 
-void TensorMma::read_instruction() {
+/// The kind, and the number of scale factors along k. [PTX ISA 9.1, 9.7.16.10.7.1, table 54]
+void TensorMma::read_form() {
+  auto const has = [&](std::string_view word) { return now_.decoded.has(word); };
   for (TensorMmaKind const& k : tensor_mma_kinds)
-    if (now_.decoded.has(k.name)) kind_ = &k;
-  if (kind_ == nullptr) now_.refuse_opcode();
-  shape_ = mma_descriptor(*kind_, static_cast<std::uint32_t>(number(3, "the instruction descriptor")));
-  if (!shape_.refused.empty())
-    now_.refuse(fmt::format("the instruction descriptor has {}, which is not executed", shape_.refused));
+    if (has(k.name)) kind_ = &k;
+  if (kind_ == nullptr || kind_->scaled != has("block_scale")) now_.refuse_opcode();
+  if (!kind_->scaled) return;
+  unsigned const of_32 = kind_->is_packed() ? 2 : 1;
+  form_.scales = has("scale_vec::1X")                                ? 1
+                 : has("scale_vec::2X")                              ? 2
+                 : has("scale_vec::4X") || has("block16")            ? 4
+                 : has("block32") || kind_->name != "kind::mxf4nvf4" ? of_32
+                                                                     : 0;
+  if (form_.scales == of_32 || (form_.scales == 4 && kind_->name == "kind::mxf4nvf4")) return;
+  now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_scales,
+             "the kind has no such number of scale factors");
+}
+
+void TensorMma::read_instruction() {
+  read_form();
+  shape_ = mma_descriptor(*kind_, static_cast<std::uint32_t>(number(3, "the instruction descriptor")), form_);
+  if (shape_.disagrees) now_.refuse("the instruction descriptor has a sparse matrix, which is not executed");
   if (!shape_.defect.empty())
     now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_instruction,
                fmt::format("the instruction descriptor of thread {}: {}", now_.thread_of_block(lane_),
                            shape_.defect));
+  if (shape_.saturates) now_.refuse("the instruction descriptor has saturation, which is not executed");
   d_ = static_cast<unsigned>(now_.address(now_.in.operands[0], lane_));
   unsigned const first = d_ >> 16;
   if (first != 0 && (shape_.m != 64 || first != 16))
@@ -65,56 +93,67 @@ void TensorMma::read_instruction() {
                            first, shape_.m == 64 ? " or 16" : ""));
 }
 
-/// [d], a, b, instruction {, {lanes that are not written}}, accumulates {, scale of D}.
+/// [d], a, b, instruction {, {lanes that are not written}}, accumulates {, scale of D}; with block scales [d], a, b, instruction, [scales of A],
+/// [scales of B], accumulates.
 void TensorMma::check_flags() {
   auto const& in = now_.in.operands;
-  std::size_t at = 4;
+  std::size_t at = kind_->scaled ? 6 : 4;
   if (in[at].kind == ptx::Operand::Kind::vector) {
-    for (ptx::Operand const& o : in[at].parts)
-      if (now_.number(o, lane_, "a lane that is not written") != 0)
-        now_.refuse("tcgen05.mma with lanes that are not written is not executed");
+    if (in[at].parts.size() != left_out_.size())
+      now_.refuse("the lanes that are not written are no 4 numbers");
+    for (std::size_t i = 0; i < left_out_.size(); ++i)
+      left_out_[i] =
+          static_cast<std::uint32_t>(now_.number(in[at].parts[i], lane_, "the lanes that are not written"));
     ++at;
   }
   if (at >= in.size()) now_.refuse("operands are missing");
   adds_ = number(at, "the accumulation of D") != 0;
-  if (at + 1 < in.size() && number(at + 1, "the scale of D") != 0)
-    now_.refuse("tcgen05.mma with a scale of D is not executed");
+  if (at + 1 >= in.size()) return;
+  scale_of_d_ = static_cast<int>(number(at + 1, "the scale of D"));
+  if (scale_of_d_ < 0 || scale_of_d_ > 15 || kind_->bits < 16)
+    now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_mma,
+               "the scale of D is 0 to 15, of kind::f16 and kind::tf32");
 }
 
 Name TensorMma::element(Word const& w, unsigned from, unsigned bytes, std::string_view type, bool negates) {
   Names& names = now_.block.names;
+  Word const part = bytes_of(w, from, bytes);
+  bool const is_number = (part.named & 1) == 0, is_zero = is_number && (part.number & 0xff) == 0;
+  if (kind_->is_packed() && (!is_number || is_zero)) type = "e2m1x2";
+  if (is_narrow(type)) return narrow_element(part, 0, type);
   Format const format = format_of(type);
   Name const n = names.whole(w, from, bytes, format, now_.index, format == Format::integer ? type[0] : 'b');
   return negates ? names.product(n, names.number(-1, format, bytes), format, bytes, now_.index) : n;
 }
 
-/// Rows of A or columns of B in shared memory, by H13's addresses.
+/// An element of 4 or 6 bits: not followed. Equal bits have one name.
+Name TensorMma::narrow_element(Word const& w, unsigned bit, std::string_view type) {
+  return now_.block.names.function_of(fmt::format("{} at bit {}", type, bit), {w},
+                                      fmt::format("an element of {}, of 4 or 6 bits:", type), 1, now_.index);
+}
+
+/// Rows of A or columns of B in shared memory, by H13's addresses. Of 16 elements of 4 or 6 bits, 16 bytes hold the bits of all from the first
+/// one on; the last ones are not read. [PTX ISA 9.1, 9.7.16.10.4.4]
 std::vector<Name> TensorMma::shared_operand(std::uint64_t bits, Major major, unsigned rows,
                                             std::string_view type, bool negates, char const* what) {
-  DecodedDescriptor const d = decode(OperandReader::tcgen05, bits);
-  auto const defect = [&](std::string_view text) {
-    now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_mma,
-               fmt::format("the descriptor 0x{:x} of {}: {}", bits, what, text));
-  };
-  if (d.version_is_wrong) defect("bits 48..46 are not 1");
-  if (d.mode_is_wrong) defect("it has no swizzle mode");
-  if (d.reserved != 0) defect("bits that shall be 0 are not");
-  if (d.leading_is_address)
-    now_.refuse("a descriptor whose leading byte offset is an address is not executed");
-  if (auto const why = why_not(OperandReader::tcgen05, d.descriptor.operand_mode(), major, kind_->bits);
-      !why.empty())
-    defect(why);
-  unsigned const bytes = kind_->bits / 8;
+  unsigned const bytes = element_bytes(), width = element_bits_of(type), count = elements();
+  bool const narrow = !kind_->is_packed() && is_narrow(type);
+  MatrixDescriptor const d = tensor_descriptor(now_, lane_, bits, major, 8 * bytes, what);
   Toucher const by = now_.toucher(lane_, 0, unit_);
-  std::vector<Name> names(std::size_t{rows} * kind_->k);
+  auto const read = [&](std::uint64_t at, unsigned n) {
+    check_bounds(now_, program::Space::shared, at, 1, lane_, "reads by tcgen05.mma");
+    check_bounds(now_, program::Space::shared, at + n - 1, 1, lane_, "reads by tcgen05.mma");
+    return read_async(now_, program::Space::shared, at, n, by);
+  };
+  std::vector<Name> names(std::size_t{rows} * count);
   for (unsigned r = 0; r < rows; ++r)
-    for (unsigned k = 0; k < kind_->k; ++k) {
+    for (unsigned k = 0; k < count; ++k) {
+      Name& name = names[std::size_t{r} * count + k];
       std::uint64_t const at =
-          now_.block.base + address_read(d.descriptor, major, bytes, d.descriptor.start, r, k).bytes;
-      check_bounds(now_, program::Space::shared, at, 1, lane_, "reads by tcgen05.mma");
-      check_bounds(now_, program::Space::shared, at + bytes - 1, 1, lane_, "reads by tcgen05.mma");
-      Word const w = read_async(now_, program::Space::shared, at, bytes, by);
-      names[std::size_t{r} * kind_->k + k] = element(w, 0, bytes, type, negates);
+          now_.block.base + address_read(d, major, bytes, d.start, r, narrow ? k - k % 16 : k).bytes;
+      unsigned const bit = k % 16 * width;
+      name = narrow ? narrow_element(read(at + bit / 8, bit % 8 + width > 8 ? 2 : 1), bit % 8, type)
+                    : element(read(at, bytes), 0, bytes, type, negates);
     }
   return names;
 }
@@ -126,18 +165,86 @@ std::vector<Name> TensorMma::tensor_operand(std::uint64_t address) {
     now_.refuse(
         fmt::format("A is at lane {} of Tensor Memory, and D at lane {}: the ISA does not say what is read",
                     address >> 16 & 0xffff, d_ >> 16));
-  unsigned const bytes = kind_->bits / 8, column = address & 0xffff;
-  unsigned const columns = kind_->k * bytes / 4, first_of_d = d_ & 0xffff;
+  unsigned const bytes = element_bytes(), column = address & 0xffff, count = elements();
+  unsigned const columns = count * bytes / 4, first_of_d = d_ & 0xffff;
   if (column < first_of_d + shape_.n && first_of_d < column + columns)
     now_.refuse("A and D overlap in Tensor Memory: the ISA does not say that A is read before D is written");
   now_.block.tensor.need_columns(column, columns);
-  std::vector<Name> names(std::size_t{shape_.m} * kind_->k);
+  std::vector<Name> names(std::size_t{shape_.m} * count);
   for (unsigned m = 0; m < shape_.m; ++m)
-    for (unsigned k = 0; k < kind_->k; ++k)
-      names[std::size_t{m} * kind_->k + k] =
+    for (unsigned k = 0; k < count; ++k)
+      names[std::size_t{m} * count + k] =
           element(tensor_word(now_, now_.block.tensor.read(d_lane(m), column + k * bytes / 4)), k * bytes % 4,
                   bytes, shape_.a, shape_.negates_a);
   return names;
+}
+
+/// Scale factor j of each row: byte first + j of column row/32, in lane row % 32 of every 32. [PTX ISA 9.1, 9.7.16.10.7.2, .3]
+std::vector<Name> TensorMma::scales(std::size_t operand, unsigned rows, unsigned first) {
+  std::uint64_t const address = now_.address(now_.in.operands[operand], lane_);
+  if (address >> 16 != 0)
+    now_.refuse("scale factors at another lane of Tensor Memory than 0: the ISA does not say what is read");
+  auto const column = static_cast<unsigned>(address & 0xffff);
+  now_.block.tensor.need_columns(column, (rows + 31) / 32);
+  std::vector<Name> names(std::size_t{rows} * form_.scales);
+  for (unsigned r = 0; r < rows; ++r)
+    for (unsigned j = 0; j < form_.scales; ++j)
+      names[std::size_t{r} * form_.scales + j] = scale_at(r, column + r / 32, first + j);
+  return names;
+}
+
+/// The four copies are one scale factor: "need to be duplicated to all 32 lane partitions" [PTX ISA 9.1, 9.7.16.10.7].
+Name TensorMma::scale_at(unsigned row, unsigned column, unsigned byte) {
+  Names& names = now_.block.names;
+  Format const format = format_of(shape_.scale);
+  Name first = 0;
+  for (unsigned lane = row % 32; lane < tensor_lanes; lane += 32) {
+    Word const w = tensor_word(now_, now_.block.tensor.read(lane, column));
+    Name const one = names.whole(w, byte, 1, format, now_.index);
+    if (first == 0) first = one;
+    if (names.same_bits(first, one)) continue;
+    auto const is_certain = [&](Name n) {
+      return names.canonical(n) != 0 || names[n].kind == NameKind::number;
+    };
+    bool const known = is_certain(first) && is_certain(one);
+    std::string const text =
+        fmt::format("the scale factors of row {} in lanes {} and {} of Tensor Memory", row, row % 32, lane);
+    if (!known) now_.refuse(text + " may differ");
+    now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_scales,
+               text + " differ: all four parts of 32 lanes need them");
+  }
+  return first;
+}
+
+/// Checks that the collector holds this A. The instruction may also read it again, so both have to be one. [PTX ISA 9.1, 9.7.16.10.9.1]
+void TensorMma::use_collector(std::vector<Name> const& a) {
+  bool const last = now_.decoded.has("collector::a::lastuse"),
+             use = last || now_.decoded.has("collector::a::use");
+  Collector& held = now_.block.collector;
+  Names const& names = now_.block.names;
+  if (use && held.a.empty())
+    now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_mma,
+               "nothing has filled the collector of A since it was discarded");
+  if (use && held.thread != now_.thread(lane_))
+    now_.refuse("a thread fills the collector of A, and another one uses it: not executed");
+  bool const same = std::equal(a.begin(), a.end(), held.a.begin(), held.a.end(), [&](Name x, Name y) {
+    return names.same_bits(x, y) || (names.canonical(x) != 0 && names.canonical(x) == names.canonical(y));
+  });
+  if (use && !same) {
+    now_.block.faults.add(
+        {FlowFaultKind::misuse,
+         fmt::format("thread {} uses A of the collector, which holds another A", now_.thread_of_block(lane_)),
+         now_.touch(lane_),
+         held.filled,
+         isa::tensor_mma,
+         {},
+         {},
+         false});
+  }
+  if (now_.decoded.has("collector::a::fill"))
+    held = {a, now_.thread(lane_), now_.touch(lane_)};
+  else if (!use || last)
+    held = {};
 }
 
 /// D = the product, or D + the product: a column of Tensor Memory holds one element, in its low bits. [PTX ISA 9.1, 9.7.16.10.4.1]
@@ -147,18 +254,22 @@ void TensorMma::accumulate(std::uint32_t product) {
   Format const format = format_of(shape_.d);
   unsigned const bytes = shape_.d == "f16" ? 2 : 4, first = d_ & 0xffff;
   Word const above = names.word(names.function("bits above an element of D", Format::integer, 2, now_.index));
+  Name const scale = scale_of_d_ == 0 ? 0 : names.number(std::ldexp(1, -scale_of_d_), format, bytes);
   tensor.need_columns(first, shape_.n);
   for (unsigned m = 0; m < shape_.m; ++m)
     for (unsigned n = 0; n < shape_.n; ++n) {
+      unsigned const lane = d_lane(m);
+      if (takes_part(left_out_[lane / 32], lane % 32)) continue;
       Name c = 0;
       if (adds_) {
-        TensorCell const* const cell = tensor.read(d_lane(m), first + n);
+        TensorCell const* const cell = tensor.read(lane, first + n);
         c = names.whole(tensor_word(now_, cell), 0, bytes, format, now_.index,
                         format == Format::integer ? 's' : 'b');
+        if (scale != 0) c = names.product(c, scale, format, bytes, now_.index);
       }
       Word word = names.word(names.accumulated(c, product, m, n, format, now_.index));
       if (bytes == 2) place(word, 2, above, 2);
-      tensor.write(d_lane(m), first + n, word);
+      tensor.write(lane, first + n, word);
     }
 }
 
@@ -171,19 +282,31 @@ void TensorMma::run() {
   // One accumulator and shape: address and type of D, and M x N x K. [PTX ISA 9.1, 9.7.16.6.2, 9.7.16.2.1]
   std::uint64_t const accumulator = std::uint64_t{d_} << 32 | kind_->k << 24 | shape_.m << 16 |
                                     shape_.n << 1 | (shape_.d == "f16" ? 1U : 0U);
-  block.tensor.begin({{now_.thread(lane_)}, unit_, touch, accumulator});
+  block.tensor.begin({{now_.thread(lane_)}, unit_, touch, TensorOperation::mma, accumulator});
   auto const& in = now_.in.operands;
-  MatrixProduct product{shape_.m, shape_.n, kind_->k, now_.index, {}, {}, {}, {}};
+  unsigned const count = elements();
+  MatrixProduct product{shape_.m, shape_.n, count, now_.index, {}, {}, {}, {}};
   product.a = in[1].kind == ptx::Operand::Kind::address
                   ? tensor_operand(now_.address(in[1], lane_))
                   : shared_operand(number(1, "the descriptor of A"), shape_.a_major, shape_.m, shape_.a,
                                    shape_.negates_a, "A");
-  std::vector<Name> const b = shared_operand(number(2, "the descriptor of B"), shape_.b_major, shape_.n,
-                                             shape_.b, shape_.negates_b, "B");
-  product.b.resize(b.size());
-  for (unsigned n = 0; n < shape_.n; ++n)
-    for (unsigned k = 0; k < kind_->k; ++k)
-      product.b[std::size_t{k} * shape_.n + n] = b[std::size_t{n} * kind_->k + k];
+  use_collector(product.a);
+  auto const transposed = [](std::vector<Name> const& from, unsigned rows) {
+    std::vector<Name> to(from.size());
+    std::size_t const columns = rows == 0 ? 0 : from.size() / rows;
+    for (std::size_t n = 0; n < rows; ++n)
+      for (std::size_t k = 0; k < columns; ++k) to[k * rows + n] = from[n * columns + k];
+    return to;
+  };
+  product.b = transposed(shared_operand(number(2, "the descriptor of B"), shape_.b_major, shape_.n, shape_.b,
+                                        shape_.negates_b, "B"),
+                         shape_.n);
+  if (kind_->scaled) {
+    product.block = count / form_.scales;
+    product.scale_a = scales(4, shape_.m, shape_.a_scales);
+    product.scale_b = transposed(scales(5, shape_.n, shape_.b_scales), shape_.n);
+    if (shape_.scale == "ue4m3") block.assumed.insert("the top bit of scale factors of ue4m3 is 0");
+  }
   accumulate(block.names.matrix_product(std::move(product)));
 }
 

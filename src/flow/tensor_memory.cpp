@@ -74,8 +74,8 @@ void TensorMemory::deallocate(std::uint64_t address, std::uint64_t columns, unsi
     faults_.add({FlowFaultKind::race,
                  fmt::format("{} deallocates columns of Tensor Memory that {} accesses: no {}",
                              units_.warp(thread / 32), name(a),
-                             a.accumulator != 0 ? "tcgen05.commit and wait at its mbarrier are between"
-                                                : "tcgen05.wait and barrier are between"),
+                             a.is_committed() ? "tcgen05.commit and wait at its mbarrier are between"
+                                              : "tcgen05.wait and barrier are between"),
                  by,
                  a.touch,
                  isa::tensor_order,
@@ -142,7 +142,7 @@ void TensorMemory::begin(TensorAccess access) {
   access.clock = clocks_.now(access.unit);
   access.issued = clocks_.now(access.threads.front());
   accesses_.push_back(std::move(access));
-  checked_.clear(), last_checked_ = 0;
+  judged_.clear(), last_judged_ = nullptr, last_key_ = 0;
 }
 
 /// Moment `when` of a unit or a thread, as what a thread issues now is ordered behind it.
@@ -164,22 +164,81 @@ bool TensorMemory::announced(TensorAccess const& first, unsigned thread) const {
   return false;
 }
 
-TensorMemory::Relation TensorMemory::relation(TensorAccess const& first, TensorAccess const& second,
-                                              unsigned thread) const {
-  bool const waits = first.accumulator == 0;  // tcgen05.wait::ld, ::st
+namespace {
+
+/// Pairs that are executed in the order in which they are issued. [PTX ISA 9.1, 9.7.16.6.2]
+bool is_pipelined(TensorAccess const& first, TensorAccess const& second) {
+  using enum TensorOperation;
+  switch (first.operation) {
+    case mma:
+      return second.operation == shift ||
+             (second.operation == mma && first.accumulator == second.accumulator);
+    case copy:
+    case copy_4x256b:
+      return second.operation == mma;
+    case shift:
+      return second.operation == mma || second.operation == copy_4x256b;
+    default:
+      return false;
+  }
+}
+
+bool is_copy(TensorAccess const& a) {
+  return a.operation == TensorOperation::copy || a.operation == TensorOperation::copy_4x256b;
+}
+
+}  // namespace
+
+/// Relation of an earlier access to the current one of the same thread, by (d) and (e).
+TensorMemory::Relation TensorMemory::in_order(std::uint32_t earlier, bool wrote) const {
+  TensorAccess const &first = accesses_[earlier], &second = accesses_.back();
+  std::vector<TensorAccess const*> behind{&first};  // of each kind one
+  auto const follows = [&](TensorAccess const& a) {
+    return std::any_of(behind.begin(), behind.end(),
+                       [&](TensorAccess const* one) { return is_pipelined(*one, a); });
+  };
+  for (std::uint32_t i = earlier + 1; i + 1 < accesses_.size(); ++i) {
+    TensorAccess const& a = accesses_[i];
+    bool const known = std::any_of(behind.begin() + 1, behind.end(), [&](TensorAccess const* one) {
+      return one->operation == a.operation && one->accumulator == a.accumulator;
+    });
+    if (!known && a.is_committed() && a.threads.front() == first.threads.front() && follows(a))
+      behind.push_back(&a);
+  }
+  if (follows(second)) return Relation::ordered;
+  bool const overwrites =
+      is_copy(second) && std::any_of(behind.begin(), behind.end(), [&](TensorAccess const* one) {
+        return one->operation == TensorOperation::mma &&
+               (one == &first ? !wrote : first.operation != TensorOperation::mma);
+      });
+  return overwrites ? Relation::overwrites : Relation::none;
+}
+
+TensorMemory::Relation TensorMemory::relation(std::uint32_t earlier, TensorAccess const& second,
+                                              unsigned thread, bool wrote) const {
+  TensorAccess const& first = accesses_[earlier];
+  bool const waits = !first.is_committed();  // tcgen05.wait::ld, ::st
   if (waits && first.threads.front() / 32 == thread / 32)
     return clocks_.executed(first.unit, first.clock, thread) ? Relation::ordered : Relation::none;
-  Relation best = seen(first.unit, first.clock, thread);
-  if (first.accumulator == 0 && best == Relation::ordered &&
-      !clocks_.ordered(first.unit, first.clock, thread) && !announced(first, thread))
+  Relation const best = seen(first.unit, first.clock, thread);
+  if (waits && best == Relation::ordered && !clocks_.ordered(first.unit, first.clock, thread) &&
+      !announced(first, thread))
     return Relation::unannounced;
-  if (first.accumulator == 0 || first.accumulator != second.accumulator) return best;
+  if (waits || !second.is_committed() || best == Relation::ordered) return best;
   unsigned const issuer = first.threads.front();
-  if (issuer == thread) return Relation::ordered;
+  if (issuer == thread) return std::max(best, in_order(earlier, wrote));
+  if (!is_pipelined(first, second)) return best;
   auto const& fences = fences_[issuer];
   auto const fence = std::lower_bound(fences.begin(), fences.end(), first.issued,
                                       [](Fence const& f, auto issued) { return f.own < issued; });
   return fence == fences.end() ? best : std::max(best, seen(issuer, fence->own, thread));
+}
+
+std::string TensorMemory::name(TensorAccess const& a) const {
+  static constexpr std::string_view names[] = {"ld", "st", "mma", "cp", "cp", "shift"};
+  if (!a.is_committed()) return units_.who(a.unit);
+  return fmt::format("tcgen05.{} of thread {}", names[static_cast<std::size_t>(a.operation)],
+                     a.threads.front());
 }
 
 void TensorMemory::conflict(TensorAccess const& first, Relation relation, std::string const& text) {
@@ -188,7 +247,7 @@ void TensorMemory::conflict(TensorAccess const& first, Relation relation, std::s
   FlowFaultKind const kind = fence ? FlowFaultKind::fence : FlowFaultKind::race;
   if (!faults_.would_keep(kind, true)) return;
   char const* const missing = fence ? "no tcgen05.fence::after_thread_sync is between them"
-                              : first.accumulator != 0
+                              : first.is_committed()
                                   ? "no tcgen05.commit and wait at its mbarrier are between"
                               : first.threads.front() / 32 == second.threads.front() / 32
                                   ? "no tcgen05.wait is between them"
@@ -203,35 +262,45 @@ void TensorMemory::conflict(TensorAccess const& first, Relation relation, std::s
                true});
 }
 
-void TensorMemory::check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb,
-                         char const* verb_of_first) {
-  if (earlier == 0 || earlier == last_checked_ || earlier + 1 == accesses_.size()) return;
-  last_checked_ = earlier;
-  if (!checked_.insert(earlier).second) return;
-  TensorAccess const &first = accesses_[earlier], &second = accesses_.back();
-  Relation worst = Relation::ordered, best = Relation::none;
+TensorMemory::Judged& TensorMemory::judged(std::uint32_t earlier, bool wrote) {
+  std::uint32_t const key = 2 * earlier + (wrote ? 1 : 0);
+  if (key == last_key_) return *last_judged_;
+  auto const [at, fresh] = judged_.try_emplace(key);
+  last_key_ = key, last_judged_ = &at->second;
+  if (!fresh) return at->second;
+  TensorAccess const& second = accesses_.back();
   for (unsigned const t : second.threads) {
-    Relation const one = relation(first, second, t);
-    worst = std::min(worst, one), best = std::max(best, one);
+    Relation const one = relation(earlier, second, t, wrote);
+    at->second.worst = std::min(at->second.worst, one), at->second.best = std::max(at->second.best, one);
   }
-  if (worst >= Relation::unannounced) {
-    if (worst == Relation::unannounced) unannounced_.insert(second.touch.line);
-    if (worst == Relation::acquired) by_acquire_.insert(second.touch.line);
+  return at->second;
+}
+
+void TensorMemory::check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb,
+                         bool wrote) {
+  if (earlier == 0 || earlier + 1 == accesses_.size()) return;
+  Judged& relation = judged(earlier, wrote);
+  if (std::exchange(relation.told, true)) return;
+  TensorAccess const &first = accesses_[earlier], &second = accesses_.back();
+  if (relation.accepted()) {
+    if (relation.worst == Relation::unannounced) unannounced_.insert(second.touch.line);
+    if (relation.worst == Relation::overwrites) overwriting_.insert(second.touch.line);
+    if (relation.worst == Relation::acquired) by_acquire_.insert(second.touch.line);
     return;
   }
   std::string const text = fmt::format("{} {} lane {}, column {} of Tensor Memory, which {} {}", name(second),
-                                       verb, lane, column, name(first), verb_of_first);
-  if (best >= Relation::unannounced)
+                                       verb, lane, column, name(first), wrote ? "writes" : "reads");
+  if (relation.best >= Relation::unannounced)
     return faults_.doubt(text + ": a part of the threads is ordered behind it", second.touch.line);
-  conflict(first, worst, text);
+  conflict(first, relation.worst, text);
 }
 
-TensorCell const* TensorMemory::read(unsigned lane, unsigned column) {
+TensorCell const* TensorMemory::read(unsigned lane, unsigned column, bool any) {
   TensorCell& cell = cells_[lane * tensor_columns + column];
   auto const now = static_cast<std::uint32_t>(accesses_.size() - 1);
   if (cell.writer == 0) {
     TensorAccess const& by = accesses_.back();
-    if (faults_.would_keep(FlowFaultKind::uninitialised, false))
+    if (!any && faults_.would_keep(FlowFaultKind::uninitialised, false))
       faults_.add(
           {FlowFaultKind::uninitialised,
            fmt::format("{} reads lane {}, column {} of Tensor Memory, which nothing has written since "
@@ -245,17 +314,21 @@ TensorCell const* TensorMemory::read(unsigned lane, unsigned column) {
            false});
     return nullptr;
   }
-  check(cell.writer, lane, column, "reads", "writes");
+  check(cell.writer, lane, column, "reads", true);
   if (cell.readers.empty() || cell.readers.back() != now) cell.readers.push_back(now);
   return &cell;
 }
 
 void TensorMemory::write(unsigned lane, unsigned column, Word const& value) {
   TensorCell& cell = cells_[lane * tensor_columns + column];
-  check(cell.writer, lane, column, "writes", "writes");
-  for (std::uint32_t const r : cell.readers) check(r, lane, column, "writes", "reads");
+  // An access behind a read is behind the write that was read.
+  auto const now = static_cast<std::uint32_t>(accesses_.size() - 1);
+  bool const behind = std::any_of(cell.readers.begin(), cell.readers.end(),
+                                  [&](std::uint32_t r) { return r != now && judged(r, false).accepted(); });
+  if (!behind) check(cell.writer, lane, column, "writes", true);
+  for (std::uint32_t const r : cell.readers) check(r, lane, column, "writes", false);
   cell.readers.clear();
-  cell.writer = static_cast<std::uint32_t>(accesses_.size() - 1);
+  cell.writer = now;
   cell.number = static_cast<std::uint32_t>(value.number), cell.named = value.named & 15;
   std::copy_n(value.part.begin(), 4, cell.part.begin());
 }

@@ -8,7 +8,10 @@
 //   (c) if the memory model orders it behind the completion, by an acquire or a barrier and without a fence: "the standard memory consistency
 //       model synchronization mechanisms also apply" [9.7.16.6.3]. The answer states this reading;
 //   (d) if both are pipelined, and issued by one thread, or with tcgen05.fence::before_thread_sync and (a) or (c) between [9.7.16.6.2, .3]:
-//       tcgen05.mma of one accumulator and shape.
+//       tcgen05.mma of one accumulator and shape; cp before mma; shift before mma and cp.4x256b; mma before shift;
+//       The order is one of instructions: what is behind one that is behind the first is behind the first;
+//   (e) if one thread issues a mma that reads and a cp that overwrites it: 9.7.16.6.2 does not list this pair, and kernels with block scales
+//       depend on it. So two cp are ordered by a mma between. The answer states this reading.
 // tcgen05.dealloc is synchronous: it needs completion alone.
 #pragma once
 
@@ -19,6 +22,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,14 +32,21 @@ namespace swizproof::flow_detail {
 
 inline constexpr unsigned tensor_lanes = 128, tensor_columns = 512;
 
+/// Asynchronous instructions of tcgen05. Completion of the first two is that of tcgen05.wait, of the others that of tcgen05.commit.
+enum class TensorOperation : std::uint8_t { load, store, mma, copy, copy_4x256b, shift };
+
 /// An asynchronous instruction that accesses Tensor Memory.
 struct TensorAccess {
   std::vector<unsigned> threads{};  ///< that execute it: of ld and st a warp
   unsigned unit = 0;                ///< number of the clock by which it is complete
   FlowTouch touch{};
-  std::uint64_t accumulator = 0;  ///< tcgen05.mma: address and shape of D; 0: another instruction
+  TensorOperation operation = TensorOperation::load;
+  std::uint64_t accumulator = 0;  ///< tcgen05.mma: address and shape of D
   std::uint32_t clock = 0;        ///< moment of the unit
   std::uint32_t issued = 0;       ///< moment of the first thread
+
+  /// True if tcgen05.commit tracks it.
+  [[nodiscard]] bool is_committed() const { return operation >= TensorOperation::mma; }
 };
 
 /// 32 bits: a number, or bytes of names.
@@ -77,8 +88,8 @@ class TensorMemory {
   void begin(TensorAccess access);
   /// Fails if columns [first, first + count) are not allocated for what begins now.
   void need_columns(std::uint64_t first, std::uint64_t count);
-  /// Reads a cell; what nothing has written is a fault, and 0 here.
-  TensorCell const* read(unsigned lane, unsigned column);
+  /// Reads a cell; what nothing has written is a fault, unless `any`, and 0 here.
+  TensorCell const* read(unsigned lane, unsigned column, bool any = false);
   void write(unsigned lane, unsigned column, Word const& value);
   /// Instruction that wrote a cell.
   [[nodiscard]] std::uint32_t line_of(TensorCell const& cell) const {
@@ -91,6 +102,8 @@ class TensorMemory {
   [[nodiscard]] std::set<std::uint32_t> const& used_early() const { return used_early_; }
   /// Instructions behind a relaxed arrival that no tcgen05.fence::before_thread_sync is before.
   [[nodiscard]] std::set<std::uint32_t> const& unannounced() const { return unannounced_; }
+  /// tcgen05.cp that are ordered by (e).
+  [[nodiscard]] std::set<std::uint32_t> const& overwriting() const { return overwriting_; }
   /// alloc and dealloc of another warp than the first alloc.
   [[nodiscard]] std::set<std::uint32_t> const& by_other_warps() const { return by_other_warps_; }
 
@@ -104,7 +117,13 @@ class TensorMemory {
     std::optional<FlowTouch> freed{};
   };
   /// Relation of an access to an earlier one, from the worst on.
-  enum class Relation : std::uint8_t { none, unfenced, unannounced, acquired, ordered };
+  enum class Relation : std::uint8_t { none, unfenced, unannounced, overwrites, acquired, ordered };
+  /// Relation of an earlier access to all threads of the current one. `wrote` in the calls below: it has written the cell, and not read it.
+  struct Judged {
+    Relation worst = Relation::ordered, best = Relation::none;
+    bool told = false;
+    [[nodiscard]] bool accepted() const { return worst >= Relation::unannounced; }
+  };
   /// tcgen05.fence::before_thread_sync of a thread: its moment, and what is before it.
   struct Fence {
     std::uint32_t own = 0;
@@ -113,12 +132,13 @@ class TensorMemory {
 
   [[nodiscard]] Relation seen(unsigned of, std::uint32_t when, unsigned thread) const;
   [[nodiscard]] bool announced(TensorAccess const& first, unsigned thread) const;
-  [[nodiscard]] Relation relation(TensorAccess const& first, TensorAccess const& second,
-                                  unsigned thread) const;
-  void check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb,
-             char const* verb_of_first);
+  [[nodiscard]] Relation in_order(std::uint32_t earlier, bool wrote) const;
+  [[nodiscard]] Relation relation(std::uint32_t earlier, TensorAccess const& second, unsigned thread,
+                                  bool wrote) const;
+  [[nodiscard]] Judged& judged(std::uint32_t earlier, bool wrote);
+  void check(std::uint32_t earlier, unsigned lane, unsigned column, char const* verb, bool wrote);
   void conflict(TensorAccess const& first, Relation relation, std::string const& text);
-  [[nodiscard]] std::string name(TensorAccess const& a) const { return units_.who(a.unit); }
+  [[nodiscard]] std::string name(TensorAccess const& a) const;
 
   Clocks& clocks_;
   Faults& faults_;
@@ -131,9 +151,11 @@ class TensorMemory {
   std::vector<Allocation> allocations_{1};
   std::optional<FlowTouch> relinquished_{};
   std::vector<TensorAccess> accesses_{1};
-  std::set<std::uint32_t> checked_{};  ///< earlier accesses that the current one was compared with
-  std::uint32_t last_checked_ = 0;
-  std::set<std::uint32_t> by_acquire_{}, used_early_{}, by_other_warps_{}, unannounced_{};
+  std::map<std::uint32_t, Judged>
+      judged_{};  ///< earlier accesses that the current one was compared with: 2 n, + 1 if they wrote
+  Judged* last_judged_ = nullptr;
+  std::uint32_t last_key_ = 0;
+  std::set<std::uint32_t> by_acquire_{}, used_early_{}, by_other_warps_{}, unannounced_{}, overwriting_{};
 };
 
 }  // namespace swizproof::flow_detail

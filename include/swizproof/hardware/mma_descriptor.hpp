@@ -1,9 +1,14 @@
-// The 32 bits that tell tcgen05.mma shape, types and majors: the instruction descriptor of .kind::f16, tf32, f8f6f4 and i8.
+// The 32 bits that tell tcgen05.mma shape, types and majors: the instruction descriptor.
 //
+//   .kind::f16, tf32, f8f6f4 and i8 [PTX ISA 9.1, 9.7.16.4.2, table 42]
 //   30..31   29  24..28  23  17..22  16      15      14        13        10..12   7..9     6  4..5     3           2       0..1
 //   [shift]  0   [M>>4]  0   [N>>3]  [B is]  [A is]  [negate]  [negate]  [B type] [A type] 0  [D type] [saturate]  sparse  [selector]
 //
-// [PTX ISA 9.1, 9.7.16.4.2, table 42; shapes: 9.7.16.2.1, table 39, of cta_group::1 without .ws.] Documented, not measured.
+//   .kind::mxf8f6f4, mxf4 and mxf4nvf4 [tables 43 and 44]; D is of f32; of the two with 4 bits 15 and 16 are 0, too
+//   31      29..30      27..28  24..26  23       17..22  16      15      14        13        10..12    7..9      6  4..5        3  2       0..1
+//   [K 96]  [scales A]  [M>>7]  0       [scale]  [N>>3]  [B is]  [A is]  [negate]  [negate]  [B type]  [A type]  0  [scales B]  0  sparse  0
+//
+// Shapes: table 39 of 9.7.16.2.1. Documented, not measured.
 #pragma once
 
 #include <swizproof/hardware/wgmma.hpp>
@@ -13,64 +18,155 @@
 
 namespace swizproof {
 
-/// A kind of tcgen05.mma without block scales: types of A and B by number, the type of D by number, elements of k.
+/// A kind of tcgen05.mma: types of A and B by number, the type of D by number, elements of k.
 struct TensorMmaKind {
   std::string_view name;
-  std::string_view types[6];    ///< empty: no such number, or one that is not modelled
+  std::string_view types[6];    ///< empty: no such number
   std::string_view results[3];  ///< types of D
-  unsigned k, bits;             ///< bits: of an element of A and B in shared memory
+  unsigned k, bits;             ///< k: of a dense A; bits: of an element of A and B in shared memory
+  bool scaled = false;          ///< with .block_scale
+
+  [[nodiscard]] constexpr bool is_integer() const { return name == "kind::i8"; }
+  /// Elements of 4 bits, two in a byte.
+  [[nodiscard]] constexpr bool is_packed() const { return bits == 4; }
 };
 inline constexpr TensorMmaKind tensor_mma_kinds[] = {
     {"kind::f16", {"f16", "bf16"}, {"f16", "f32"}, 16, 16},
     {"kind::tf32", {"", "", "tf32"}, {"", "f32"}, 8, 32},
-    {"kind::f8f6f4", {"e4m3", "e5m2"}, {"f16", "f32"}, 32, 8},
+    {"kind::f8f6f4", {"e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"}, {"f16", "f32"}, 32, 8},
     {"kind::i8", {"u8", "s8"}, {"", "", "s32"}, 32, 8},
+    {"kind::mxf8f6f4", {"e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"}, {"", "f32"}, 32, 8, true},
+    {"kind::mxf4", {"", "e2m1"}, {"", "f32"}, 64, 4, true},
+    {"kind::mxf4nvf4", {"", "e2m1"}, {"", "f32"}, 64, 4, true},
+};
+
+/// Form of a tcgen05.mma that its qualifiers give.
+struct TensorMmaForm {
+  unsigned blocks = 1;  ///< .cta_group
+  bool ws = false, sparse = false;
+  unsigned scales = 0;  ///< scale factors along k: 1, 2, 4; 0 without .block_scale
 };
 
 /// The fields of an instruction descriptor.
 struct MmaDescriptor {
-  unsigned m = 0, n = 0;
+  unsigned m = 0, n = 0, k = 0;
   std::string_view a{}, b{}, d{};  ///< types
   Major a_major = Major::k, b_major = Major::k;
   bool negates_a = false, negates_b = false;
-  std::string_view defect{};   ///< what the ISA does not allow
-  std::string_view refused{};  ///< what is not modelled
+  bool sparse = false, saturates = false;
+  std::string_view scale{};             ///< type of scale factors
+  unsigned a_scales = 0, b_scales = 0;  ///< first byte of the scale factors in their words
+  std::string_view defect{};            ///< the rule that it breaks
+  std::string_view section{};           ///< of PTX ISA 9.1
+  /// True if it and the qualifiers disagree on sparsity: the ISA does not say which one holds.
+  bool disagrees = false;
 };
 
-/// The fields of 32 bits for a kind.
-[[nodiscard]] constexpr MmaDescriptor mma_descriptor(TensorMmaKind const& kind, std::uint32_t bits) {
-  auto const field = [bits](unsigned first, unsigned width) { return bits >> first & ((1U << width) - 1); };
+/// True of types whose elements have 4 or 6 bits.
+[[nodiscard]] constexpr bool is_narrow(std::string_view type) {
+  return type == "e2m3" || type == "e3m2" || type == "e2m1";
+}
+/// Bits of an element of a type of A and B: `element_bits_of("e3m2") == 6`.
+[[nodiscard]] constexpr unsigned element_bits_of(std::string_view type) {
+  return type == "e2m1"                     ? 4
+         : type == "e2m3" || type == "e3m2" ? 6
+         : type == "f16" || type == "bf16"  ? 16
+         : type == "tf32" || type == "f32"  ? 32
+                                            : 8;
+}
+
+namespace mma_descriptor_detail {
+
+constexpr unsigned field(std::uint32_t bits, unsigned first, unsigned width) {
+  return bits >> first & ((1U << width) - 1);
+}
+
+/// Fields, legal or not.
+constexpr MmaDescriptor fields_of(TensorMmaKind const& kind, std::uint32_t bits) {
   MmaDescriptor out;
-  out.m = field(24, 5) << 4, out.n = field(17, 6) << 3;
   auto const type = [&](unsigned number) { return number < 6 ? kind.types[number] : std::string_view{}; };
-  out.a = type(field(7, 3)), out.b = type(field(10, 3));
-  out.d = field(4, 2) < 3 ? kind.results[field(4, 2)] : std::string_view{};
-  out.a_major = field(15, 1) != 0 ? Major::mn : Major::k,
-  out.b_major = field(16, 1) != 0 ? Major::mn : Major::k;
-  out.negates_a = field(13, 1) != 0, out.negates_b = field(14, 1) != 0;
-  bool const integers = kind.name == "kind::i8";
-  bool const low = kind.name == "kind::f8f6f4";  // types of 6 and 4 bits have numbers 3 to 5
-  auto const narrow = [&](unsigned number) { return low && number >= 3 && number <= 5; };
-  if (field(2, 1) != 0)
-    out.refused = "a sparse matrix";
-  else if (field(3, 1) != 0)
-    out.refused = "saturation";
-  else if (narrow(field(7, 3)) || narrow(field(10, 3)))
-    out.refused = "elements of 4 or 6 bits";
-  if (field(6, 1) != 0 || field(23, 1) != 0 || field(29, 1) != 0)
-    out.defect = "a reserved bit is not 0";
-  else if (out.a.empty() || out.b.empty())
-    out.defect = "the kind has no such type of A or B";
-  else if (out.d.empty())
-    out.defect = "the kind has no such type of D";
-  else if (out.d == "f16" && (out.a == "bf16" || out.b == "bf16"))
-    out.defect = "D of f16 needs A and B of f16";
-  else if (integers && (out.negates_a || out.negates_b))
-    out.defect = "integers are not negated";
-  else if (out.m != 64 && out.m != 128)
-    out.defect = "M is neither 64 nor 128";
-  else if (out.n < 8 || out.n > 256 || (integers && out.n > 32 && out.n % 16 != 0))
-    out.defect = "the kind has no such N";
+  out.m = kind.scaled ? field(bits, 27, 2) << 7 : field(bits, 24, 5) << 4;
+  out.n = field(bits, 17, 6) << 3;
+  out.a = type(field(bits, 7, 3)), out.b = type(field(bits, 10, kind.is_packed() ? 2 : 3));
+  unsigned const result = kind.scaled ? 1 : field(bits, 4, 2);
+  out.d = result < 3 ? kind.results[result] : std::string_view{};
+  out.a_major = field(bits, 15, 1) != 0 ? Major::mn : Major::k;
+  out.b_major = field(bits, 16, 1) != 0 ? Major::mn : Major::k;
+  out.negates_a = field(bits, 13, 1) != 0, out.negates_b = field(bits, 14, 1) != 0;
+  out.sparse = field(bits, 2, 1) != 0;
+  out.k = kind.is_packed() && field(bits, 31, 1) != 0 ? 96 : kind.k * (out.sparse ? 2 : 1);
+  if (!kind.scaled) {
+    out.saturates = field(bits, 3, 1) != 0;
+    return out;
+  }
+  out.scale = field(bits, 23, 1) != 0 ? "ue8m0" : "ue4m3";
+  out.a_scales = field(bits, 29, 2), out.b_scales = field(bits, 4, 2);
+  return out;
+}
+
+/// The first rule that reserved bits or fields of a single number break.
+constexpr std::string_view bits_defect(TensorMmaKind const& kind, TensorMmaForm form, std::uint32_t bits,
+                                       MmaDescriptor const& d) {
+  std::uint32_t const reserved = !kind.scaled ? 0x20800040U : kind.is_packed() ? 0x0700104bU : 0x8700004bU;
+  if ((bits & reserved) != 0) return "a reserved bit is not 0";
+  if (d.a.empty() || d.b.empty()) return "the kind has no such type of A or B";
+  if (d.d.empty()) return "the kind has no such type of D";
+  if (d.d == "f16" && (d.a == "bf16" || d.b == "bf16")) return "D of f16 needs A and B of f16";
+  if (kind.is_integer() && (d.negates_a || d.negates_b)) return "integers are not negated";
+  if (!kind.is_integer() && d.saturates) return "floating-point results do not saturate";
+  if (kind.is_packed() && (d.a_major == Major::mn || d.b_major == Major::mn))
+    return "the kind does not transpose A or B";
+  bool const e8m0 = kind.name != "kind::mxf4nvf4" || (form.scales != 0 && form.scales < 4);
+  if (kind.scaled && e8m0 && d.scale != "ue8m0") return "scale factors of this kind are of ue8m0";
+  unsigned const step = form.scales < 2 ? 1 : form.scales;  // 4X: 0; 2X: 0 or 2
+  if (kind.scaled && (d.a_scales % step != 0 || d.b_scales % step != 0))
+    return "the scale factors do not begin at a multiple of their number";
+  return {};
+}
+
+constexpr bool has_m(TensorMmaKind const& kind, TensorMmaForm form, MmaDescriptor const& d) {
+  if (form.ws) return !kind.scaled && (d.m == 32 || d.m == 64 || d.m == 128);
+  if (form.blocks == 2) return d.m == 256 || (d.m == 128 && !(kind.scaled && d.sparse) && d.k != 96);
+  return d.m == 128 || (d.m == 64 && !kind.scaled);
+}
+
+constexpr bool has_n(TensorMmaKind const& kind, TensorMmaForm form, MmaDescriptor const& d) {
+  if (d.n == 0 || d.n > 256) return false;
+  if (form.ws) return d.n == 64 || d.n == 128 || (d.n == 256 && !d.sparse);
+  unsigned const integer = kind.is_integer() ? 2 : 1;
+  if (form.blocks == 2) return d.n % (16 * integer) == 0;
+  return d.n % 8 == 0 && (d.n <= 32 || d.n % (8 * integer) == 0);
+}
+
+}  // namespace mma_descriptor_detail
+
+/// The fields of 32 bits for a kind and a form, and the first rule that they break. 0x08040490 of .kind::f16: M is 128, N 16, A and B
+/// of bf16, D of f32. Checked by tests/unit/hardware/mma_descriptor_test.cpp and tests/reference/kernel_instructions.py.
+[[nodiscard]] constexpr MmaDescriptor mma_descriptor(TensorMmaKind const& kind, std::uint32_t bits,
+                                                     TensorMmaForm form = {}) {
+  using namespace mma_descriptor_detail;
+  MmaDescriptor out = fields_of(kind, bits);
+  auto const fail = [&](std::string_view defect, std::string_view section) {
+    if (out.defect.empty() && !defect.empty()) out.defect = defect, out.section = section;
+  };
+  fail(bits_defect(kind, form, bits, out), "9.7.16.4.2, tables 42 to 44");
+  out.disagrees = out.sparse != form.sparse;
+  constexpr std::string_view shapes = "9.7.16.2.1, table 39";
+  if (form.ws && (kind.scaled || form.blocks == 2)) fail("the kind has no form with .ws", shapes);
+  if (out.k == 96 && (form.blocks == 1 || out.sparse))
+    fail("96 of k need .cta_group::2 and a dense A", shapes);
+  if (!has_m(kind, form, out))
+    fail(form.ws            ? "M is none of 32, 64 and 128"
+         : form.blocks == 2 ? "M is neither 128 nor 256"
+         : kind.scaled      ? "M is not 128"
+                            : "M is neither 64 nor 128",
+         shapes);
+  if (!has_n(kind, form, out)) fail("the kind has no such N", shapes);
+  constexpr std::string_view majors = "9.7.16.10.3, table 52";
+  if ((out.a_major == Major::mn && is_narrow(out.a)) || (out.b_major == Major::mn && is_narrow(out.b)))
+    fail("elements of 4 and 6 bits are not transposed", majors);
+  if (out.b_major == Major::mn && kind.bits == 8 && out.n % (16 * form.blocks) != 0)
+    fail("B of 8 bits is transposed, and N is no multiple of 16 for each block", "9.7.16.10.1, table 50");
   return out;
 }
 
@@ -82,6 +178,8 @@ struct MmaDescriptor {
 
 static_assert(mma_descriptor(tensor_mma_kinds[0], 0x8100490).n == 64 &&
               mma_descriptor(tensor_mma_kinds[0], 0x8100490).a == "bf16");
+static_assert(
+    mma_descriptor(tensor_mma_kinds[4], 0x08840000, TensorMmaForm{1, false, false, 1}).defect.empty());
 static_assert(tensor_lane_of(64, 17) == 33);
 
 }  // namespace swizproof

@@ -211,12 +211,12 @@ TEST(Tcgen05, NamesARelaxedArrivalWithoutAFence) {
 TEST(Tcgen05, RefusesByName) {
   for (std::string const op :
        {"tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {%f1}, [%r11];",
-        "tcgen05.shift.cta_group::1.down [%r11];",
+        "tcgen05.cp.cta_group::1.128x128b.b8x16.b6x16_p32 [%r11], %rd1;",
+        "tcgen05.cp.cta_group::1.64x128b [%r11], %rd1;",
+        "tcgen05.mma.cta_group::1.kind::f16.ashift [%r10], [%r10], %rd2, %r5, %p1;",
         "tcgen05.mma.cta_group::2.kind::f16 [%r10], %rd1, %rd2, %r5, %p1;",
         "tcgen05.mma.ws.cta_group::1.kind::f16 [%r10], %rd1, %rd2, %r5, %p1;",
-        "tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%r10], %rd1, %rd2, %r5, [%r10], [%r10], %p1;",
         "tcgen05.mma.sp.cta_group::1.kind::f16 [%r10], %rd1, %rd2, [%r10], %r5, %p1;",
-        "tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %rd1, %rd2, %r5, %p1;",
         "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 [%r6];"}) {
     std::string const name = op.substr(0, op.find(' '));
     EXPECT_EQ(with_columns(op).answer(), "unknown: " + name + " is not executed");
@@ -389,6 +389,149 @@ TEST(Tcgen05Mma, HasADescriptorOfItsKind) {
   EXPECT_EQ(answer(f32 | 4U << 24), "misuse: the instruction descriptor of thread 0: the kind has no such N");
   EXPECT_EQ(answer(shape_of(64) | f32 | 1U << 2),
             "unknown: the instruction descriptor has a sparse matrix, which is not executed");
+}
+
+namespace {
+
+/// Thread t stores its element four times at byte 16 t of the tile; thread 0 executes `body`, with the tile's descriptor in %rd9 (SBO 128) and an mbarrier in
+/// %r9, and commits. Behind its wait each thread loads column `column` of its lane.
+Case with_copies(std::string const& body, std::vector<std::string> const& expect,
+                 std::string const& column = "0",
+                 std::string const& commit =
+                     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n",
+                 std::string const& fence = "fence.proxy.async.shared::cta;\n") {
+  Case c = with_columns(
+      "setp.ne.u32 %p2, %r1, 0; add.u32 %r9, %r2, 2056; @%p2 bra $i; mbarrier.init.shared::cta.b64 [%r9], "
+      "1;\n$i:\n" +
+      load +
+      "shl.b32 %r12, %r1, 4; add.u32 %r12, %r12, %r2; st.shared.v4.f32 [%r12], {%f1, %f1, %f1, %f1};\n" +
+      fence +
+      "bar.sync 0;\n@%p2 bra $c; shr.u32 %r13, %r2, 4; cvt.u64.u32 %rd9, %r13; or.b64 %rd9, %rd9, "
+      "0x0000400800010000;\n" +
+      body + commit +
+      "$c: bar.warp.sync -1;\n$w: mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p5, [%r9], 0; "
+      "@!%p5 bra $w;\n"
+      "tcgen05.fence::after_thread_sync; add.u32 %r11, %r11, " +
+      column + ";\n" + back + loaded + store);
+  c.expect = expect;
+  return c;
+}
+std::string const copies = "tcgen05.cp.cta_group::1.128x128b [%r10], %rd9;\n";
+
+}  // namespace
+
+TEST(Tcgen05Copy, PutsRowsInLanes) {
+  EXPECT_EQ(with_copies(copies, {"c[i] = a[i]"}, "3").answer(), "proved");
+  EXPECT_EQ(
+      with_copies("tcgen05.cp.cta_group::1.32x128b.warpx4 [%r10], %rd9;\n", {"c[i] = a[i % 32]"}).answer(),
+      "proved");
+  EXPECT_EQ(
+      with_copies("tcgen05.cp.cta_group::1.warpx4.32x128b [%r10], %rd9;\n", {"c[i] = a[i % 32]"}).answer(),
+      "proved");
+  EXPECT_EQ(with_copies("tcgen05.cp.cta_group::1.64x128b.warpx2::02_13 [%r10], %rd9;\n", {"c[i] = a[i % 64]"})
+                .answer(),
+            "proved");
+  EXPECT_EQ(with_copies("tcgen05.cp.cta_group::1.64x128b.warpx2::01_23 [%r10], %rd9;\n",
+                        {"c[64*h + 32*w + i] = a[32*h + i] for h in 0..1 for w in 0..1 for i in 0..31"})
+                .answer(),
+            "proved");
+  // Four rows to every 32nd lane: the other lanes hold nothing.
+  Case four = with_copies("tcgen05.cp.cta_group::1.4x256b [%r10], %rd9;\n", {"c[0] = a[0]"});
+  EXPECT_EQ(four.kind(), "uninitialised");
+  EXPECT_EQ(with_copies("add.u32 %r14, %r10, 0x200000; tcgen05.cp.cta_group::1.4x256b [%r14], %rd9;\n",
+                        {"c[0] = a[0]"})
+                .answer(),
+            "out of bounds: tcgen05.cp of thread 0 writes lanes 32 to 128 of Tensor Memory, which has 128");
+  EXPECT_EQ(with_copies(copies + "xor.b64 %rd9, %rd9, 0x0000400000000000;" + copies, {"c[i] = a[i]"}).kind(),
+            "misuse");
+}
+
+TEST(Tcgen05Copy, IsOrderedByItsCommit) {
+  EXPECT_EQ(with_copies(copies, {"c[i] = a[i]"}, "0", "").kind(), "never released");
+  EXPECT_EQ(
+      with_copies(copies, {"c[i] = a[i]"}, "0", "mbarrier.arrive.shared::cta.b64 %rd8, [%r9];\n").answer(),
+      "race: tcgen05.ld of warp 0 reads lane 0, column 0 of Tensor Memory, which tcgen05.cp of thread 0 "
+      "writes: no "
+      "tcgen05.commit and wait at its mbarrier are between");
+  EXPECT_EQ(with_copies(copies + copies, {"c[i] = a[i]"}).kind(), "race");  // no pair of 9.7.16.6.2
+  EXPECT_EQ(with_copies(copies, {"c[i] = a[i]"}, "0",
+                        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n", "")
+                .kind(),
+            "missing fence");
+  Case early = with_copies(copies + "st.shared.f32 [%r2], %f1;\n", {"c[i] = a[i]"});
+  EXPECT_EQ(early.kind(), "race");
+}
+
+TEST(Tcgen05Copy, ShiftsRowsDown) {
+  std::string const shift = "tcgen05.shift.cta_group::1.down [%r10];\n",
+                    wait =
+                        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n"
+                        "$x: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $x;\n";
+  auto const shifted = [&](std::string const& body,
+                           std::vector<std::string> const& expect = {"c[i] = a[i]"}) {
+    Case c = with_copies(copies + wait + body, expect);
+    // The last wait is for the second phase.
+    c.body.replace(c.body.rfind("[%r9], 0;"), 9, "[%r9], 1;");
+    return c.answer();
+  };
+  EXPECT_EQ(shifted(shift, {"c[0] = a[0]", "c[i] = a[i - 1] for i in 1..31", "c[i] = a[i] for i in 32..127"}),
+            "proved");
+  EXPECT_EQ(shifted("add.u32 %r14, %r10, 0x600000; tcgen05.shift.cta_group::1.down [%r14];\n",
+                    {"c[i] = a[i] for i in 0..96", "c[i] = a[i - 1] for i in 97..127"}),
+            "proved");
+  EXPECT_EQ(shifted(shift + shift).substr(0, 4), "race");
+  // A copy of four rows follows a shift: it fills the first lanes.
+  EXPECT_EQ(shifted(shift + "tcgen05.cp.cta_group::1.4x256b [%r10], %rd9;\n",
+                    {"c[32*w] = a[w] for w in 0..3", "c[i] = a[i - 1] for i in 1..31",
+                     "c[32*w + i] = a[32*w + i] for w in 1..3 for i in 1..31"}),
+            "proved");
+  EXPECT_EQ(shifted("add.u32 %r14, %r10, 0x100000; tcgen05.shift.cta_group::1.down [%r14];\n").substr(0, 10),
+            "misaligned");
+}
+
+TEST(Tcgen05Mma, LeavesOutLanesAndScalesD) {
+  auto const with = [](std::string const& operands, std::string const& first,
+                       std::vector<std::string> const& expect) {
+    Case c = Product{"f16", "f16", "f32", shape_of(64) | 1U << 4}.kernel(expect.front());
+    c.expect = expect;
+    std::string const one = "tcgen05.mma.cta_group::1.kind::f16 [%r10], %rd8, %rd9, %r23, ";
+    std::size_t const at = c.body.find(one);
+    std::size_t const end = c.body.find(";\n", at);
+    c.body.replace(at, end - at, first + one + operands);
+    return c.answer();
+  };
+  std::string const
+      sum = "sum(k) a[m][k]*a[64 + n][k] for m in ",
+      once = "tcgen05.mma.cta_group::1.kind::f16 [%r10], %rd8, %rd9, %r23, %p4;\nsetp.eq.u32 %p4, %r1, 0;\n";
+  EXPECT_EQ(with("{0, 0, 0, 0}, %p4", "", {"c[m][n] = " + sum + "0..63"}), "proved");
+  EXPECT_EQ(with("{2, 0, 0, 0}, %p4", "", {"c[m][n] = " + sum + "0..63"}).substr(0, 13), "uninitialised");
+  // Lane 1 keeps the first product, the others are doubled.
+  EXPECT_EQ(
+      with("{2, 0, 0, 0}, %p4", once,
+           {"c[m][n] = 2*" + sum + "2..63", "c[m][n] = 2*" + sum + "0..0", "c[m][n] = " + sum + "1..1"}),
+      "proved");
+  EXPECT_EQ(with("%p4, 2", once, {"c[m][n] = 1.25*" + sum + "0..63"}), "proved");
+  EXPECT_EQ(with("%p4, 16", once, {"c[m][n] = " + sum + "0..63"}),
+            "misuse: the scale of D is 0 to 15, of kind::f16 and kind::tf32");
+}
+
+TEST(Tcgen05Mma, ReadsAOfACollectorThatHoldsIt) {
+  auto const answer = [](std::string const& first, std::string const& second, std::string const& a = "%rd8") {
+    Case c = Product{"f16", "f16", "f32", shape_of(64) | 1U << 4}.kernel(
+        "c[m][n] = 2*sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
+    c.body.replace(c.body.find("kind::f16 "), 10, "kind::f16" + first + " ");
+    c.body.insert(c.body.find("tcgen05.commit"),
+                  "setp.eq.u32 %p4, %r1, 0; tcgen05.mma.cta_group::1.kind::f16" + second + " [%r10], " + a +
+                      ", %rd9, %r23, %p4;\n");
+    return c.answer();
+  };
+  std::string const fill = ".collector::a::fill", use = ".collector::a::use", last = ".collector::a::lastuse",
+                    none = "misuse: nothing has filled the collector of A since it was discarded";
+  EXPECT_EQ(answer(fill, use), "proved");
+  EXPECT_EQ(answer(fill, last), "proved");
+  EXPECT_EQ(answer("", use), none);
+  EXPECT_EQ(answer(".collector::a::discard", last), none);
+  EXPECT_EQ(answer(fill, use, "%rd9"), "misuse: thread 0 uses A of the collector, which holds another A");
 }
 
 }  // namespace swizproof
