@@ -39,10 +39,11 @@ std::string OperandStart::text() {
   Warp& warp = kernel_.warps.plain(0);
   Lanes const whole = warp.value(term_, start_bits), part = warp.value(shift_node_, start_bits);
   std::string out = text(shifted_[0]);
-  if (!whole.split() || !part.split()) return out + " + ..";
+  by_number_ = whole.split() && part.split();
+  if (!by_number_) return out + " + ..";
   for (auto const& [atom, factor] : whole.terms)
     if (std::find(part.terms.begin(), part.terms.end(), std::pair(atom, factor)) == part.terms.end())
-      out += fmt::format(" + {} * {}", 16 * (factor & start_mask), text(atom));
+      out += fmt::format(" + {} * {}", 16 * (factor & start_mask), text(atom)), by_number_ = false;
   advance_ = 16 * (whole.lane[0] - part.lane[0] & start_mask);
   return out + (advance_ == 0 ? "" : fmt::format(" + {}", advance_));
 }

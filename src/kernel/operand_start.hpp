@@ -23,6 +23,10 @@ class OperandStart {
   [[nodiscard]] std::string text();
   /// The number in the address of all lanes that no atom adds to.
   [[nodiscard]] std::optional<std::uint64_t> constant_part();
+  /// Bytes of a descriptor behind what is shifted. Precondition: text() was called.
+  [[nodiscard]] std::uint64_t advance() const { return advance_; }
+  /// True if nothing but a number is added to the shifted address. Precondition: text() was called.
+  [[nodiscard]] bool advances_by_number() const { return by_number_; }
   /// Addresses whose low bits a descriptor loses.
   [[nodiscard]] std::vector<Id> const& shifted() const { return shifted_; }
   /// True if a lane may have the start that another one has computed.
@@ -37,6 +41,7 @@ class OperandStart {
   std::vector<Id> shifted_{};
   Id shift_node_ = 0;
   bool shuffled_ = false;
+  bool by_number_ = false;
   std::uint64_t advance_ = 0;  ///< bytes of a descriptor behind what is shifted
 };
 

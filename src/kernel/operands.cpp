@@ -1,6 +1,7 @@
 #include "operands.hpp"
 
 #include "address_text.hpp"
+#include "instructions.hpp"
 #include "known_bits.hpp"
 #include "operand_runs.hpp"
 #include "operand_start.hpp"
@@ -33,8 +34,8 @@ constexpr unsigned most_doubts = 4;               ///< most doubts of one operan
 // --------------------------------------------------------------------------------------- operands
 
 std::string_view name(OperandRole role) {
-  static constexpr std::string_view names[] = {"descriptor A", "descriptor B", "descriptor",
-                                               "destination",  "source",       "mbarrier"};
+  static constexpr std::string_view names[] = {"descriptor A", "descriptor B", "descriptor", "destination",
+                                               "source",       "mbarrier",     "instruction"};
   return names[static_cast<std::size_t>(role)];
 }
 
@@ -488,7 +489,9 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
   KnownBits known(kernel);
   std::vector<std::unique_ptr<OperandDecision>> open;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (auto one = std::make_unique<OperandDecision>(kernel, i, all[i]); one->prepare(known))
+    if (kernel.program.operands[i].role == OperandRole::instruction)
+      decide_instruction(kernel, i, known, all[i]);
+    else if (auto one = std::make_unique<OperandDecision>(kernel, i, all[i]); one->prepare(known))
       open.push_back(std::move(one));
   std::vector<OperandDecision*> written;
   for (auto const& to : open)
@@ -497,6 +500,8 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
         if (from->is_descriptor() && from->reads_from(*to)) written.push_back(from.get());
   for (OperandDecision* const one : written) one->is_written_by_tma();
   for (auto const& one : open) one->decide();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (kernel.program.operands[i].role == OperandRole::instruction) compare_with_matrices(kernel, i, all);
   for (KernelOperand& o : all)
     if (o.verdict == KernelVerdict::unknown)
       o.reason = kernel.origins.with_line(std::move(o.reason), 0, o.ptx_line);

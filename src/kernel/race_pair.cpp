@@ -1,5 +1,7 @@
 #include "race_pair.hpp"
 
+#include "known_bits.hpp"
+
 #include <swizproof/engine/walk.hpp>
 
 #include <algorithm>

@@ -57,6 +57,7 @@ void add_operand(Steps& steps, Instruction const& i, Operand const& what, Operan
   o.size = size;
   o.at = access_at(steps, i, what);
   if (o.is_descriptor()) o.at.reason.clear(), o.at.address = steps.in(what, 64);
+  if (role == OperandRole::instruction) o.at.reason.clear(), o.at.address = steps.in(what, 32);
   steps.build.add(std::move(o));
 }
 
@@ -164,11 +165,13 @@ void descriptors(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;
   auto const add = [&](std::size_t k, OperandRole role) {
     Kind const kind = operand(i, k).kind;
-    if (kind == Kind::reg || kind == Kind::immediate) add_operand(steps, i, operand(i, k), role, 16);
+    if (kind == Kind::reg || kind == Kind::immediate)
+      add_operand(steps, i, operand(i, k), role, role == OperandRole::instruction ? 0 : 16);
   };
   if (op.has("cp")) return add(1, OperandRole::descriptor_source);
   add(1, OperandRole::descriptor_a);
   add(2, OperandRole::descriptor_b);
+  if (op.name == "tcgen05") add(op.has("sp") ? 4 : 3, OperandRole::instruction);
 }
 
 void bulk_copy(Steps& steps, Instruction const& i) {

@@ -85,6 +85,7 @@ SourceLine line_in_checkout(KernelOperand const& o) { return {o.file, o.line}; }
 std::string source_of(KernelOperand const& o) { return source_at(o.file, o.line, o.ptx_line, o.sass); }
 
 std::string bits_of(KernelOperand const& o) {
+  if (o.instruction) return fmt::format("{:#010x}", o.instruction->bits);
   return o.descriptor ? fmt::format("{:#018x}", o.descriptor->bits()) : "";
 }
 
@@ -181,6 +182,46 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   return out;
 }
 
+std::string text_of(KernelInstruction const& i) {
+  MmaDescriptor const& d = i.fields;
+  auto const matrix = [](char const* what, std::string_view type, Major major, bool negates) {
+    return fmt::format("{} {}{} {}-major", what, negates ? "-" : "", type.empty() ? "?" : type,
+                       major == Major::k ? "K" : "MN");
+  };
+  std::string out = fmt::format("{} x {} x {}, {}, {}, D {}", d.m, d.n, d.k,
+                                matrix(d.sparse ? "sparse A" : "A", d.a, d.a_major, d.negates_a),
+                                matrix("B", d.b, d.b_major, d.negates_b), d.d.empty() ? "?" : d.d);
+  if (d.saturates) out += ", saturated";
+  if (d.scale.empty()) return out;
+  return out + fmt::format(", scales {}", d.scale) +
+         (i.selects ? "" : fmt::format(" from bytes {} and {} on", d.a_scales, d.b_scales));
+}
+
+namespace {
+
+Json to_json(KernelInstruction const& i) {
+  MmaDescriptor const& d = i.fields;
+  Json out{{"m", d.m},
+           {"n", d.n},
+           {"k", d.k},
+           {"a", text_or_null(std::string(d.a))},
+           {"b", text_or_null(std::string(d.b))},
+           {"d", text_or_null(std::string(d.d))},
+           {"a_major", name(d.a_major)},
+           {"b_major", name(d.b_major)},
+           {"negates_a", d.negates_a},
+           {"negates_b", d.negates_b},
+           {"sparse", d.sparse},
+           {"saturates", d.saturates}};
+  if (!d.scale.empty())
+    out["scales"] = {{"type", d.scale},
+                     {"a", i.selects ? Json() : Json(d.a_scales)},
+                     {"b", i.selects ? Json() : Json(d.b_scales)}};
+  return out;
+}
+
+}  // namespace
+
 nlohmann::ordered_json to_json(KernelOperand const& o) {
   Json out{{"file", text_or_null(o.file)},
            {"line", o.file.empty() ? Json() : Json(o.line)},
@@ -197,6 +238,8 @@ nlohmann::ordered_json to_json(KernelOperand const& o) {
   out["start"] = text_or_null(o.start);
   out["needed"] = o.needed;
   out["guaranteed"] = o.guaranteed ? Json(*o.guaranteed) : Json();
+  if (o.instruction) out["instruction"] = to_json(*o.instruction);
+  if (o.reads) out["reads"] = *o.reads, out["in_bounds"] = o.in_bounds ? Json(*o.in_bounds) : Json();
   out["reason"] = text_or_null(o.reason);
   out["executed"] = o.executed;
   out["array"] = text_or_null(o.array);

@@ -40,6 +40,9 @@ namespace swizproof {
 /// Descriptor without its start, as `0x4000004000010000`; empty if its other bits are not known.
 [[nodiscard]] std::string bits_of(KernelOperand const& operand);
 
+/// `128 x 32 x 16, A f16 K-major, B f16 K-major, D f32`.
+[[nodiscard]] std::string text_of(KernelInstruction const& instruction);
+
 /// The keys of `kernel` for one access.
 [[nodiscard]] nlohmann::ordered_json to_json(KernelAccess const& access);
 

@@ -11,6 +11,7 @@
 #include <swizproof/analysis/fix.hpp>
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/hardware/descriptor.hpp>
+#include <swizproof/hardware/mma_descriptor.hpp>
 #include <swizproof/kernel/races.hpp>
 #include <swizproof/ptx/parameters.hpp>
 #include <swizproof/program/source_line.hpp>
@@ -198,14 +199,23 @@ struct KernelVector {
   unsigned after = 0;   ///< wavefronts of the vector
 };
 
+/// Instruction descriptor of a tcgen05.mma. Documented, not measured.
+struct KernelInstruction {
+  std::uint32_t bits = 0;
+  /// True if the bits that select scale factors are not constant: 0 here.
+  bool selects = false;
+  TensorMmaForm form{};  ///< form of the instruction, by its qualifiers
+  MmaDescriptor fields{};
+};
+
 /// Result for one operand in shared memory that no lane accesses itself: a descriptor of wgmma or tcgen05, or an address of a
-/// bulk copy (TMA).
+/// bulk copy (TMA); or for the instruction descriptor of a tcgen05.mma, which is no address.
 ///
 /// The start of a descriptor, and the destination that one reads, lie in a swizzle pattern of `needed` bytes. The pattern begins
 /// at a multiple of as many bytes where the base offset is 0. It cannot for all bases of the array if it moves with the base.
 struct KernelOperand {
   std::string op{};
-  std::string what{};  ///< `descriptor A`, `destination`, `mbarrier`
+  std::string what{};  ///< `descriptor A`, `destination`, `mbarrier`, `instruction`
   std::uint32_t ptx_line = 0;
   bool sass = false;
   std::vector<std::uint32_t> calls{};  ///< calls that lead to it, as of an access
@@ -223,6 +233,12 @@ struct KernelOperand {
   std::optional<std::uint64_t> base{};  ///< base of the array for which it is refuted
   std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< parameters of that execution
   bool on_bases = false;  ///< the answer rests on the bases that a device gives, as of an access
+  std::optional<KernelInstruction>
+      instruction{};  ///< fields of an instruction descriptor, if they are constant
+  /// Bytes from the start to the end of the matrix that the instruction descriptor gives a descriptor of A or B.
+  std::optional<std::uint64_t> reads{};
+  std::optional<bool>
+      in_bounds{};  ///< the matrix ends in its array, in every execution; nothing where it is not decided
 };
 
 /// Result for one kernel.

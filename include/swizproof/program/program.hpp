@@ -135,7 +135,8 @@ enum class OperandRole : std::uint8_t {
   descriptor_source,  ///< source of tcgen05.cp
   destination,        ///< destination of a bulk copy
   source,
-  barrier  ///< the mbarrier that a bulk copy arrives at
+  barrier,     ///< the mbarrier that a bulk copy arrives at
+  instruction  ///< instruction descriptor of tcgen05.mma: 32 bits, and no address
 };
 
 /// A descriptor of wgmma or tcgen05, or an address of a bulk copy or a copy of a tensor (TMA).

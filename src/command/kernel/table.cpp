@@ -135,8 +135,11 @@ void print_operands(Common const& common, std::vector<Row<KernelOperand>> const&
                colored(o.verdict, style), source_of(o), wide, short_op(o), op, o.what, row.count,
                o.descriptor ? o.descriptor->operand_mode().name : "-",
                field(&MatrixDescriptor::leading_byte_offset), field(&MatrixDescriptor::stride_byte_offset),
-               field(&MatrixDescriptor::base_offset), o.needed,
-               o.guaranteed ? std::to_string(*o.guaranteed) : "-", o.start.empty() ? "-" : o.start,
+               field(&MatrixDescriptor::base_offset), o.needed == 0 ? "-" : std::to_string(o.needed),
+               o.guaranteed ? std::to_string(*o.guaranteed) : "-",
+               o.instruction     ? text_of(*o.instruction)
+               : o.start.empty() ? "-"
+                                 : o.start,
                row.count == 1 || o.start.empty() ? "" : ", ..");
     if (!o.reason.empty()) fmt::print(common.streams.out, "      {}\n", printable(o.reason));
   }

@@ -94,8 +94,36 @@ class KernelFix(Record):
 
 
 @record
+class KernelScales(Record):
+    """Scale factors of a tcgen05.mma: their type, and the bytes of their words that the instruction descriptor selects for A and B."""
+
+    type: str = ""
+    a: Optional[int] = None
+    b: Optional[int] = None
+
+
+@record
+class KernelInstruction(Record):
+    """Fields of the instruction descriptor of a tcgen05.mma: shape, types, majors, signs, sparsity."""
+
+    m: int = 0
+    n: int = 0
+    k: int = 0
+    a: Optional[str] = None
+    b: Optional[str] = None
+    d: Optional[str] = None
+    a_major: str = ""
+    b_major: str = ""
+    negates_a: bool = False
+    negates_b: bool = False
+    sparse: bool = False
+    saturates: bool = False
+    scales: Optional[KernelScales] = None
+
+
+@record
 class KernelOperand(Record):
-    """A descriptor, or an address of a bulk copy: its pattern's start, or the address, must be a multiple of `needed` bytes and is proved to be a multiple of `guaranteed`; address `base` of `array` is a counterexample."""
+    """A descriptor, an instruction descriptor of tcgen05.mma (`instruction`; a matrix in shared memory then has `reads` bytes), or an address of a bulk copy: its pattern's start, or the address, must be a multiple of `needed` bytes and is proved to be a multiple of `guaranteed`; address `base` of `array` is a counterexample."""
 
     file: Optional[str] = None
     line: Optional[int] = None
@@ -114,6 +142,9 @@ class KernelOperand(Record):
     start: Optional[str] = None
     needed: int = 0
     guaranteed: Optional[int] = None
+    instruction: Optional[KernelInstruction] = None
+    reads: Optional[int] = None
+    in_bounds: Optional[bool] = None
     reason: Optional[str] = None
     executed: bool = True
     array: Optional[str] = None

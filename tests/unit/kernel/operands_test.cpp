@@ -26,8 +26,10 @@ std::vector<KernelOperand> operands_of(std::string const& body, KernelOptions op
   return decide_kernel(m, m.functions.at(0), options).operands;
 }
 
+/// The operand that is no instruction descriptor.
 KernelOperand operand_of(std::string const& body, KernelOptions options = {}) {
-  auto const all = operands_of(body, std::move(options));
+  auto all = operands_of(body, std::move(options));
+  std::erase_if(all, [](KernelOperand const& o) { return o.what == "instruction"; });
   EXPECT_EQ(all.size(), 1U) << body;
   return all.at(0);
 }

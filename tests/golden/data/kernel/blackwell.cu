@@ -15,5 +15,6 @@ __device__ void product(uint32_t tmem, uint32_t kind) {
     for (int k = 0; k < 4; ++k)
       mma(tmem, descriptor(address(a) + 32 * k), descriptor(address(b) + 32 * k), kind, k > 0);
 }
-__global__ void aligned(uint32_t tmem, uint32_t kind) { product<1024>(tmem, kind); }
-__global__ void misaligned(uint32_t tmem, uint32_t kind) { product<128>(tmem, kind); }
+constexpr uint32_t kind = 0x8200490;  // 128 x 128 x 16, A and B of bf16, D of f32
+__global__ void aligned(uint32_t tmem) { product<1024>(tmem, kind); }
+__global__ void misaligned(uint32_t tmem) { product<128>(tmem, kind); }
