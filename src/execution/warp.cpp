@@ -11,7 +11,12 @@ std::optional<std::array<std::uint32_t, 3>> Warp::lanes_of(Launch const& launch)
 Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch,
            unsigned number, Warp* clean)
     : evaluation_(std::make_unique<Evaluation>(program, flow, execution, launch, number,
-                                               clean != nullptr ? clean->evaluation_.get() : nullptr)) {}
+                                               clean != nullptr ? clean->evaluation_.get() : nullptr,
+                                               clean != nullptr ? clean->evaluation_->block : nullptr)) {}
+Warp::Warp(Warp const& first, unsigned number)
+    : evaluation_(std::make_unique<Evaluation>(first.evaluation_->program, first.evaluation_->flow,
+                                               first.evaluation_->execution, first.evaluation_->launch,
+                                               number, nullptr, first.evaluation_->block)) {}
 Warp::~Warp() = default;
 
 Lanes const& Warp::value(std::uint32_t node, unsigned bits) { return evaluation_->words.value(node, bits); }
@@ -27,7 +32,7 @@ std::optional<std::uint64_t> Warp::iterated(std::uint32_t phi, std::uint64_t ite
   return evaluation_->machines.iterated(phi, iteration);
 }
 std::uint32_t Warp::present() const { return evaluation_->threads.present(); }
-std::uint64_t Warp::steps() const { return evaluation_->all_steps(); }
+std::uint64_t Warp::steps() const { return evaluation_->block->steps; }
 std::uint64_t Warp::special(Special s, unsigned lane) const { return evaluation_->threads.special(s, lane); }
 
 std::optional<std::vector<std::uint64_t>> Warp::domain(std::uint32_t id, std::size_t most) {

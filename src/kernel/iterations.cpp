@@ -61,10 +61,9 @@ LanesByIteration const* Iterations::of(unsigned warp, Id counter) {
   bool const hopeless = warp != 0 && known_.count({0, loop}) != 0 && known_[{0, loop}].empty();
   if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
   std::unique_ptr<Warp> const counting = kernel_.warps.another(warp);
-  auto const steps = [&] { return kernel_.warps.steps() + counting->steps(); };
   LanesByIteration all;
   std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
-  for (std::uint64_t k = 0; k < most_iterations && left != ~0U && steps() <= kernel_.options.steps; ++k) {
+  for (std::uint64_t k = 0; k < most_iterations && left != ~0U && !kernel_.out_of_steps(); ++k) {
     all.push_back(stay);
     counting->assume({{counter, false, 64, k}});
     for (Id const e : execution.exits[loop]) {
@@ -72,7 +71,6 @@ LanesByIteration const* Iterations::of(unsigned warp, Id counter) {
       left |= exit.yes, stay &= exit.no;
     }
   }
-  kernel_.warps.add_steps(counting->steps());
   if (left == ~0U) memo->second = std::move(all);
   return memo->second.empty() ? nullptr : &memo->second;
 }

@@ -13,11 +13,7 @@ using execution::Warp;
 Warp& OperandRuns::under(OperandCase const& one) {
   std::vector<Assumption> assumptions = one.assumptions;
   if (one.base) assumptions.push_back({base_, false, base_bits, *one.base});
-  if (assumptions.empty()) return kernel_.warps.plain(one.warp);
-  auto& s = scratches_[one.warp];
-  if (!s) s = kernel_.warps.another(one.warp);
-  s->assume(assumptions);
-  return *s;
+  return assumptions.empty() ? kernel_.warps.plain(one.warp) : kernel_.warps.under(one.warp, assumptions);
 }
 
 bool OperandRuns::depends_on_base(Id id) {

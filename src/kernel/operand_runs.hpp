@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,7 +54,6 @@ class OperandRuns {
   std::uint32_t symbol_ = ~0U;
   Id base_ = 0;
   std::map<Id, bool> moved_by_base_{};
-  std::map<unsigned, std::unique_ptr<execution::Warp>> scratches_{};
   std::vector<std::pair<std::string, std::uint64_t>> values_{};
 };
 

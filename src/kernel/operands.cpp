@@ -280,15 +280,12 @@ class OperandDecision {
     if (kernel_.out_of_steps()) return lost("the limit of steps for one kernel");
     if (++found_.cases > most_operand_cases)
       return lost(fmt::format("more than {} cases", most_operand_cases));
-    Warp &warp = runs_.under(one), &clean = kernel_.warps.plain(warp_);
-    auto const steps = [&] { return warp.steps() + (&warp == &clean ? 0 : clean.steps()); };
-    std::uint64_t const before = steps();
+    Warp& warp = runs_.under(one);
     LaneTruths const guard = warp.truth(done_.guard);
     std::uint32_t const active = warp.present() & ~guard.no;
     if (active == 0) return;
     Address address;
     Lanes const v = measured(warp, active, address);
-    kernel_.warps.add_steps(steps() - before);
     if (v.state == Lanes::State::varying) {
       found_.any = true;
       Origin const from = kernel_.origins.origin_of_varying(warp, done_.address, v.why);
@@ -499,7 +496,7 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
       for (auto const& from : open)
         if (from->is_descriptor() && from->reads_from(*to)) written.push_back(from.get());
   for (OperandDecision* const one : written) one->is_written_by_tma();
-  for (auto const& one : open) one->decide();
+  for (auto const& one : open) one->decide(), kernel.warps.release();
   for (std::size_t i = 0; i < all.size(); ++i)
     if (kernel.program.operands[i].role == OperandRole::instruction) compare_with_matrices(kernel, i, all);
   for (KernelOperand& o : all)

@@ -7,12 +7,13 @@ using execution::Warp;
 
 void Warps::start(unsigned count) {
   for (unsigned w = 0; w < count; ++w)
-    all_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
+    all_.push_back(w == 0 ? std::make_unique<Warp>(program_, flow_, execution_, launch_, w)
+                          : std::make_unique<Warp>(*all_[0], w));
 }
 
 Warp& Warps::plain(unsigned number) {
   if (number != Warp::every) return *all_[number];
-  if (!every_) every_ = std::make_unique<Warp>(program_, flow_, execution_, launch_, number);
+  if (!every_) every_ = std::make_unique<Warp>(*all_[0], number);
   return *every_;
 }
 
@@ -27,11 +28,7 @@ Warp& Warps::under(unsigned number, std::vector<Assumption> const& assumptions) 
   return *warp;
 }
 
-std::uint64_t Warps::steps() const {
-  std::uint64_t all = more_steps_;
-  each([&](Warp const& w) { all += w.steps(); });
-  return all;
-}
+std::uint64_t Warps::steps() const { return all_.empty() ? 0 : all_[0]->steps(); }
 
 void Warps::release() {
   std::size_t kept = 0;

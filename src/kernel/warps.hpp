@@ -33,9 +33,8 @@ class Warps {
   /// A warp for another search, which takes what no assumption changes from plain().
   [[nodiscard]] std::unique_ptr<execution::Warp> another(unsigned number);
 
-  /// Steps of all warps, and of others that were added.
+  /// Steps of all warps, and of those for other searches.
   [[nodiscard]] std::uint64_t steps() const;
-  void add_steps(std::uint64_t steps) { more_steps_ += steps; }
 
   /// Lets the warps forget their values if they keep too many. They compute again what is needed.
   void release();
@@ -57,7 +56,6 @@ class Warps {
   std::vector<std::unique_ptr<execution::Warp>> all_{};
   std::unique_ptr<execution::Warp> every_{};  ///< stands for all of them
   std::map<unsigned, std::unique_ptr<execution::Warp>> assuming_{};
-  std::uint64_t more_steps_ = 0;
 };
 
 }  // namespace swizproof::kernel_detail

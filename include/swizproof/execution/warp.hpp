@@ -39,6 +39,8 @@ class Warp {
   /// given, it has one of its own.
   Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number,
        Warp* clean = nullptr);
+  /// Another warp of the block of `first`: they share what holds in all warps.
+  Warp(Warp const& first, unsigned number);
   ~Warp();
 
   /// Value of a node modulo 2^bits (at most its width).
@@ -67,7 +69,7 @@ class Warp {
   std::optional<std::uint64_t> iterated(std::uint32_t phi, std::uint64_t iteration);
   /// Lanes that exist: the last warp of a block may have fewer.
   [[nodiscard]] std::uint32_t present() const;
-  /// Terms that were computed; not those of a warp without assumptions that was given.
+  /// Terms that were computed, by this warp, `first` or `clean`, and all that were made of them.
   [[nodiscard]] std::uint64_t steps() const;
   /// Values of the special registers of a lane, for a replay.
   [[nodiscard]] std::uint64_t special(Special s, unsigned lane) const;

@@ -1,6 +1,8 @@
 // Assumptions about atoms, and values that were computed under them.
 #pragma once
 
+#include "memo.hpp"
+
 #include <swizproof/execution/lanes.hpp>
 #include <swizproof/execution/terms.hpp>
 
@@ -36,7 +38,7 @@ class Assumed {
   };
   /// Values by a key, as keep() adds them.
   template <typename T>
-  using Memo = std::unordered_map<std::uint64_t, Kept<T>>;
+  using Memo = execution::Memo<Kept<T>>;
 
   explicit Assumed(Execution const& execution) : execution_(execution) {}
 
@@ -51,8 +53,8 @@ class Assumed {
   /// A kept value that holds now, on which what is being computed rests then; else null.
   template <typename T>
   [[nodiscard]] T* find(Memo<T>& all, std::uint64_t key) {
-    auto const found = all.find(key);
-    return found != all.end() && holds(found->second) ? &found->second.value : nullptr;
+    Kept<T>* const found = all.find(key);
+    return found != nullptr && holds(*found) ? &found->value : nullptr;
   }
   /// Computes a value and keeps it.
   template <typename T, typename F>

@@ -4,7 +4,7 @@ namespace swizproof::execution {
 
 Evaluation& Evaluation::clean() {
   if (given_ != nullptr) return *given_;
-  if (!own_) own_ = std::make_unique<Evaluation>(program, flow, execution, launch, number, nullptr);
+  if (!own_) own_ = std::make_unique<Evaluation>(program, flow, execution, launch, number, nullptr, block);
   return *own_;
 }
 

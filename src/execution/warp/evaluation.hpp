@@ -17,21 +17,31 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace swizproof::execution {
 
+/// What the warps of a block share.
+struct OfBlock {
+  TermFacts facts;
+  std::uint64_t steps = 0;  ///< terms that were computed, by all of them
+};
+
 /// Evaluation of the terms of an execution in one warp.
 class Evaluation {
  public:
-  /// `clean`: the same warp without assumptions, which decides loops while something is assumed; null: it makes one of its own.
+  /// `clean`: the same warp without assumptions, which decides loops while something is assumed; null: it makes one of its own. `block`: of
+  /// another warp of the block, or null.
   Evaluation(Program const& of_program, Flow const& of_flow, Execution& of_execution, Launch const& of_launch,
-             unsigned of_number, Evaluation* clean)
+             unsigned of_number, Evaluation* clean, std::shared_ptr<OfBlock> of_block)
       : program(of_program),
         flow(of_flow),
         execution(of_execution),
         launch(of_launch),
         number(of_number),
+        block(of_block ? std::move(of_block)
+                       : std::make_shared<OfBlock>(OfBlock{{of_program, of_execution, of_launch}})),
         given_(clean) {}
 
   Program const& program;
@@ -39,9 +49,10 @@ class Evaluation {
   Execution& execution;
   Launch const& launch;
   unsigned number;
+  std::shared_ptr<OfBlock> block;
 
   Threads threads{execution, launch, number};
-  TermFacts facts{program, execution, launch, threads};
+  TermFacts& facts = block->facts;
   Assumed assumed{execution};
   Sums sums{facts};
   Atoms atoms{execution, facts, assumed, sums};
@@ -53,14 +64,13 @@ class Evaluation {
   Inductions inductions{*this};
   Machines machines{*this};
 
-  std::uint64_t steps = 0;  ///< terms that were computed
+  std::uint64_t steps = 0;  ///< terms that were computed in this warp
+  void count_step() { ++steps, ++block->steps; }
   unsigned depth = 0;       ///< nested terms that are being computed
   static constexpr unsigned deepest = 800;
 
   /// The same warp without assumptions.
   Evaluation& clean();
-  /// Steps, with those of a warp of its own without assumptions.
-  [[nodiscard]] std::uint64_t all_steps() const { return steps + (own_ ? own_->all_steps() : 0); }
   [[nodiscard]] std::size_t kept() const { return words.kept() + (own_ ? own_->kept() : 0); }
 
   /// Goes on under other assumptions.

@@ -1,5 +1,7 @@
 #include "facts.hpp"
 
+#include "threads.hpp"
+
 #include <swizproof/hardware/shared_arrays.hpp>
 
 #include <algorithm>
@@ -52,18 +54,23 @@ constexpr unsigned deepest = 800;  ///< nested terms
 
 unsigned TermFacts::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(of(id).zeros)); }
 
+void TermFacts::keep(Id id, Facts const& facts) {
+  if (id >= facts_.size()) facts_.resize(std::max<std::size_t>(id + 1, execution_.terms.nodes().size()), none);
+  facts_[id] = facts;
+}
+
 Facts TermFacts::of(Id id) {
-  if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
+  if (Facts const* const found = kept(id)) return *found;
   if (Phi const* const phi = execution_.phi_at(id); phi != nullptr && depth_ <= deepest) {
     ++depth_;
     of(phi->init);  // the register of a loop around this one, whose next value depends on this one
     --depth_;
-    if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
+    if (Facts const* const found = kept(id)) return *found;
   }
   Node const n = node(id);
   std::uint64_t const all = low_bits(n.width);
   Facts f{~all, all};
-  if (n.op == Op::variable) facts_[id] = f;  // what a cycle of phis finds
+  if (n.op == Op::variable) keep(id, f);  // what a cycle of phis finds
   if (depth_ > deepest) return f;
   ++depth_;
   f = n.op == Op::variable ? of_leaf(id, f) : compute(n);
@@ -71,7 +78,8 @@ Facts TermFacts::of(Id id) {
   f.zeros |= ~all | zeros_above(f.most);
   f.most = std::min(f.most, ~f.zeros);
   if (hypotheses_ != 0) found_.push_back(id), ++tried_;
-  return facts_[id] = f;
+  keep(id, f);
+  return f;
 }
 
 Facts TermFacts::compute(Node const& n) {
@@ -128,7 +136,7 @@ Facts TermFacts::of_special(Special s, Facts f) {
     f.most = 31;
   else if (s >= Special::warp_x && s <= Special::warp_z) {
     unsigned const d = static_cast<unsigned>(s) - static_cast<unsigned>(Special::warp_x);
-    f.most = launch_.block[d] / threads_.lanes(d) - 1;
+    f.most = launch_.block[d] / Threads::lanes_of(launch_).value()[d] - 1;
   }
   if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
     f.least = s < Special::nctaid_x ? 1 : launch_.blocks(s).value_or(1);
@@ -185,13 +193,13 @@ std::uint64_t TermFacts::most_of_phi(Phi const& p) {
   std::size_t const start = found_.size();
   std::uint64_t tried = first, most = all;
   for (unsigned attempt = 0; attempt < 4 && tried_ < most_tried; ++attempt) {
-    facts_[p.node] = {zeros_above(tried), tried};
+    keep(p.node, {zeros_above(tried), tried});
     std::uint64_t const next = std::max(first, of(p.back).most);
     if (next <= tried) {
       most = tried;
       break;
     }
-    for (; found_.size() > start; found_.pop_back()) facts_.erase(found_.back());
+    for (; found_.size() > start; found_.pop_back()) drop(found_.back());
     auto const limit = limits_.lower_bound(next);
     if (next == all) break;
     tried = attempt == 0 ? next : limit != limits_.end() ? *limit : ~zeros_above(next);

@@ -282,7 +282,7 @@ std::optional<std::uint64_t> Machines::iterated(Id phi, std::uint64_t iteration)
     Numbers known = machine.numbers, next;
     known.insert(machine.states.back().begin(), machine.states.back().end());
     for (auto const& [id, now] : machine.states.back()) {
-      ++in_.steps;
+      in_.count_step();
       next[id] = number_of(in_.execution.terms, in_.execution.phi_at(id)->back, known);
     }
     machine.states.push_back(std::move(next));

@@ -14,7 +14,7 @@ LaneTruths Truths::value(Id id) {
     return {0, 0, 0, in_.atoms.stuck({Request::Kind::none, 0, 0, "a condition is nested too deeply"}).why,
             true};
   if (in_.depth == 0) in_.words.drop_forgotten();
-  ++in_.steps;
+  in_.count_step();
   return in_.assumed.keep(kept_, id, [&] {
     ++in_.depth;
     LaneTruths const t = compute(id);
@@ -90,7 +90,7 @@ LaneTruths Truths::relation(Id id) {
   Node const n = node(id);
   unsigned const w = node(n.a).width;
   LaneTruths t;
-  Lanes const a = in_.words.value(n.a, w), b = in_.words.value(n.b, w);
+  Lanes const &a = in_.words.value(n.a, w), &b = in_.words.value(n.b, w);
   if (!a.split() || !b.split()) {
     t.stuck = a.state == Lanes::State::stuck || b.state == Lanes::State::stuck;
     Lanes::State const worst = t.stuck ? Lanes::State::stuck : Lanes::State::varying;

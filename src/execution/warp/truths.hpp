@@ -17,7 +17,7 @@ class Truths {
 
   LaneTruths value(Id id);
   /// Drops all values, and the memory that they take.
-  void release() { Assumed::Memo<LaneTruths>().swap(kept_); }
+  void release() { kept_ = {}; }
   void clear() { kept_.clear(); }
 
  private:

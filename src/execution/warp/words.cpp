@@ -12,7 +12,7 @@ namespace swizproof::execution {
 Node const& Words::node(Id id) const { return in_.execution.node(id); }
 
 void Words::release() {
-  Assumed::Memo<Lanes>().swap(kept_);  // the buckets, too
+  kept_ = {};  // the buckets, too
   forgotten_.clear();
 }
 
@@ -27,7 +27,7 @@ Lanes const& Words::value(Id id, unsigned bits) {
   std::uint64_t const key = std::uint64_t{id} << 7 | bits;
   if (Lanes const* const found = in_.assumed.find(kept_, key)) return *found;
   if (in_.depth == 0) forgotten_.clear();
-  ++in_.steps;
+  in_.count_step();
   return in_.assumed.keep(kept_, key, [&] {
     ++in_.depth;
     Lanes v = in_.depth > Evaluation::deepest + 1
