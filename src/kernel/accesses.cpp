@@ -72,6 +72,7 @@ class AccessDecision {
   }
 
  private:
+  static constexpr unsigned last_for_a_witness = 3;  ///< warp up to which a known case is looked for, if others are unknown
   static constexpr unsigned least_warps = 3;  ///< of a block in which a warp of any number is tried
   static constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;
 
@@ -213,7 +214,9 @@ class AccessDecision {
       CaseResults one = decide_cases(kernel_, search, w, patterns_, launches_);
       if (one.cost.active != 0) all.faults.merge(one.faults);
       all.cost.merge(std::move(one.cost));
-      if (!is_settled(search, all, every)) continue;
+      bool const other = all.cost.unknown && !all.cost.known && w < last_for_a_witness &&
+                         kernel_.warps.steps() <= search.limit;
+      if (other || !is_settled(search, all, every)) continue;
       if (every) {
         Faults const& faults = every->results.faults;
         all.faults.aligned = all.faults.aligned && faults.aligned;

@@ -32,12 +32,12 @@ void CaseCost::merge(CaseCost&& one) {
   if ((reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty()) reason = one.reason;
   guard = stronger(guard, one.guard);
   active |= one.active;
+  if (one.known && (!known || one.known->wavefronts > known->wavefronts)) known = std::move(one.known);
   if (!is_exceeded_by(one)) return;
   wavefronts = one.wavefronts;
   reached = one.reached;
   worst = std::move(one.worst);
   assumptions = std::move(one.assumptions);
-  worst_lanes = one.worst_lanes;
 }
 
 namespace {
@@ -223,7 +223,7 @@ class CaseSearch {
     else
       find_wavefronts(now, counted, surely_on, one);
     one.assumptions = now.assumptions;
-    one.worst_lanes = now.active;
+    if (!one.unknown) note_known(one, now.active, now.assumptions);
     if (!certain) one.guard = kernel_.origins.origin_of_guard(now.warp, access.guard, now.guard);
     if (one.wavefronts <= search_.allowed || one.reached) return;
     for (Assumption const& a : now.assumptions)
@@ -255,6 +255,13 @@ class CaseSearch {
   [[nodiscard]] std::string text_of(Assumption const& a) const {
     std::string const what = text_of_term(kernel_.program, kernel_.execution, a.atom);
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
+  }
+
+  /// Notes a case for a witness. Of a bound of banks, an execution may take less.
+  void note_known(CaseCost& one, std::uint32_t lanes, Assumptions const& assumptions) const {
+    std::optional<KnownCase> const& most = results_.cost.known;
+    if (one.wavefronts > std::max(search_.allowed, most ? most->wavefronts : 0U))
+      one.known = {one.wavefronts, number_, lanes, assumptions};
   }
 
   /// Leaves the case undecided, for this reason or because of the origin of the term `atom`.
@@ -348,8 +355,20 @@ class CaseSearch {
       std::size_t const replaced = std::erase_if(next, [&](Assumption const& a) { return a.atom == v.atom; });
       if (replaced != 0 && conflicts(assumptions, v)) continue;
       next.push_back(v);
+      if (auto const number = number_if(v)) next.push_back(*number);
       solve(kernel_.warps.under(number_, next), next, depth + 1);
     }
+  }
+
+  /// The number that a variable has if it is equal to it, so that other conditions see it: n = 0 where n == 0 is assumed.
+  [[nodiscard]] std::optional<Assumption> number_if(Assumption const& truth) const {
+    auto const& nodes = kernel_.execution.terms.nodes();
+    Node const& n = nodes[truth.atom];
+    if (!truth.truth || truth.value == 0 || n.op != Op::eq) return std::nullopt;
+    bool const first = nodes[n.a].op == Op::constant;
+    Id const variable = first ? n.b : n.a, number = first ? n.a : n.b;
+    if (nodes[number].op != Op::constant || nodes[variable].op != Op::variable) return std::nullopt;
+    return Assumption{variable, false, 64, nodes[number].value};
   }
 
   /// A bound where addresses are known modulo a line of all banks, or would be if low bits of a value were: all of these are tried.
@@ -385,6 +404,7 @@ class CaseSearch {
     CaseCost one;
     one.active = active;
     one.wavefronts = most;
+    note_known(one, active, assumptions);
     if (one.wavefronts > search_.allowed) {
       one.unknown = true, one.reason = kernel_.origins.with_line(unknown.reason, unknown.atom);
       if (Origin const from = kernel_.origins.origin(unknown.atom); from.leaf != 0)

@@ -16,6 +16,14 @@
 
 namespace swizproof::kernel_detail {
 
+/// A case whose cost is known: an execution that meets the assumptions takes as much, if there is one.
+struct KnownCase {
+  unsigned wavefronts = 0;
+  unsigned warp = 0;
+  std::uint32_t lanes = 0;  ///< that execute it
+  std::vector<execution::Assumption> assumptions{};
+};
+
 /// Cost of an access in the cases so far.
 struct CaseCost {
   unsigned wavefronts = 0;
@@ -27,7 +35,7 @@ struct CaseCost {
   std::uint32_t active = 0;  ///< lanes that may execute it
   std::optional<KernelWorst> worst{};
   std::vector<execution::Assumption> assumptions{};  ///< of the worst
-  std::uint32_t worst_lanes = 0;                     ///< that execute it
+  std::optional<KnownCase> known{};                  ///< the costliest one above what is allowed, also if others are not decided
 
   /// True if a case costs more, or as much and is shown where this one is not.
   [[nodiscard]] bool is_exceeded_by(CaseCost const& one) const;

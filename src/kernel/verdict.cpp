@@ -74,6 +74,7 @@ Replay Verdicts::run_of(AccessSearch const& search, unsigned warp, std::uint64_t
 void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
   fault_ = {};
   shown_.reset();
+  replayed_.reset();
   find_executions(search, cost, out);
   show_smallest(search, out);
 }
@@ -92,7 +93,7 @@ void Verdicts::find_executions(AccessSearch const& search, CaseCost const& cost,
     }
   }
   if (out.reached || *out.wavefronts <= out.allowed) return;
-  unsigned const w = cost.worst ? cost.worst->warp : 0;
+  unsigned const w = cost.known ? cost.known->warp : cost.worst ? cost.worst->warp : 0;
   auto const values = witness_of(search, cost, w);
   if (values && search.access.exact) {
     Replay::Trips const trips = kernel_.iterations.around(w, search.access.loop);
@@ -102,6 +103,10 @@ void Verdicts::find_executions(AccessSearch const& search, CaseCost const& cost,
   }
   if (values && !out.reached) runs_.run_with(*values, w);
   if (!out.reached) take_seen(runs_.seen(index_of(kernel_, search.memory), *out.wavefronts), search, out);
+  if (out.reached || !replayed_ || replayed_->wavefronts <= out.seen) return;
+  out.seen = replayed_->wavefronts;
+  show(*replayed_, search, out);
+  shown_by_replay_ = true;
 }
 
 /// True if an address takes values of the launch: parameters and block numbers.
@@ -115,11 +120,11 @@ bool Verdicts::takes_values(Id address) const {
 
 std::optional<LeafValues> Verdicts::witness_of(AccessSearch const& search, CaseCost const& cost,
                                                unsigned warp) {
-  if (!cost.worst || cost.data || cost.unknown || cost.guard.data) return std::nullopt;
+  if (!cost.known || cost.data || cost.guard.data) return std::nullopt;
   Seen const& seen = runs_.seen(index_of(kernel_, search.memory), cost.wavefronts);
-  if (seen.wavefronts == cost.wavefronts) return std::nullopt;
+  if (seen.wavefronts >= cost.known->wavefronts) return std::nullopt;
   return witnesses_.find(kernel_.warps.plain(warp), warp, search.access.loop, search.access.guard,
-                         cost.worst_lanes, cost.assumptions);
+                         cost.known->lanes, cost.known->assumptions);
 }
 
 Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, KernelAccess const& out) {
@@ -148,6 +153,7 @@ Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, K
 void Verdicts::replay_once(Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out) {
   Seen const seen = seen_in(run, warp, search, out);
   if (seen.fault) take_fault(*seen.fault, true, search, out);
+  if (seen.wavefronts > std::max(out.allowed, replayed_ ? replayed_->wavefronts : 0U)) replayed_ = seen;
   if (seen.wavefronts != *out.wavefronts || out.reached) return;
   out.reached = true;
   show(seen, search, out);

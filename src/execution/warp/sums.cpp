@@ -133,6 +133,13 @@ Id Atoms::node_of(Lanes const& v, unsigned width) {
   return out;
 }
 
+Lanes Atoms::at_most(Lanes const& v, std::uint64_t most, unsigned width) {
+  Terms& terms = execution_.terms;
+  Term const x{&terms, node_of(v, width)}, last = terms.constant(width, most);
+  Node const smaller{Op::ite, static_cast<std::uint8_t>(width), (x < last).id, x.id, last.id};
+  return of(terms.add(smaller), width);
+}
+
 Lanes Atoms::stuck(Request request) {
   requests_.push_back(std::move(request));
   return {Lanes::State::stuck, static_cast<std::uint32_t>(requests_.size() - 1)};

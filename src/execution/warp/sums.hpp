@@ -56,6 +56,9 @@ class Atoms {
   /// A node of the sum that all lanes share. Precondition: uniform.
   Id node_of(Lanes const& v, unsigned width);
 
+  /// The smaller one of `most` and a value that all lanes share: an atom whose values can all be tried, or a number.
+  Lanes at_most(Lanes const& v, std::uint64_t most, unsigned width);
+
   /// A value that waits for what a request names.
   Lanes stuck(Request request);
   /// Stuck for want of low bits: of the first atom that has not `bits` zeros.

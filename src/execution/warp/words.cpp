@@ -143,10 +143,29 @@ Lanes Words::divided(Id id, unsigned bits) {
     return out;
   }
   if (a.uniform() && b.uniform()) return in_.atoms.of_operation(id, {&a, &b}, bits);
+  if (a.pure() && b.uniform()) return divided_by_shared(id, a, b, bits);
   if (!(b.pure() && b.uniform()))
     return in_.atoms.missing_value(b.terms.empty() ? a : b,
                                    "the lanes' numbers are divided by a value that is not known");
   return divided_by_number(id, a, b.lane[0], bits);
+}
+
+/// Numbers of lanes divided by a value that all lanes share. Numbers up to m have the same quotients and remainders by d as by the smaller
+/// one of d and m + 1: if d is greater than m, these are 0 and the number. So few values of d differ, and the caller can try them.
+Lanes Words::divided_by_shared(Id id, Lanes const& a, Lanes const& b, unsigned bits) {
+  constexpr std::uint64_t most_tried = 256;
+  Node const n = node(id);
+  std::uint64_t const most = *std::max_element(a.lane.begin(), a.lane.end());
+  std::string const reason = "the lanes' numbers are divided by a value that is not known";
+  if (most >= most_tried) return in_.atoms.missing_value(b, reason);
+  for (auto const& [atom, factor] : b.terms)  // such as the sign of |n|, before each value of it
+    if (node(atom).op == Op::ite) return in_.atoms.stuck({Request::Kind::truth, node(atom).a, 0, reason});
+  Lanes const d = in_.atoms.at_most(b, most + 1, n.width);
+  if (!d.pure()) return in_.atoms.missing_value(d, reason);
+  Lanes out;
+  for (unsigned l = 0; l < 32; ++l) out.lane[l] = value_of(n, a.lane[l], d.lane[0]);
+  in_.sums.reduce(out, bits);
+  return out;
 }
 
 Lanes Words::divided_by_number(Id id, Lanes const& a, std::uint64_t d, unsigned bits) {
@@ -190,6 +209,9 @@ Lanes Words::chosen(Id id, unsigned bits) {
   Lanes const &a = value(n.b, bits), &b = value(n.c, bits);
   bool const same = a.split() && b.split() && a.terms == b.terms;
   if (same && a.lane == b.lane) return a;
+  // A division by 0 varies, and no other one of its lanes.
+  if (t.rest() == ~0U && t.atom != 0 && ((!a.split() && is_by_zero(n.b)) || (!b.split() && is_by_zero(n.c))))
+    return in_.atoms.stuck({Request::Kind::truth, t.atom, 0, "a divisor may be 0"});
   if (t.stuck) return {Lanes::State::stuck, t.why};
   if (a.state == Lanes::State::stuck) return a;
   if (b.state == Lanes::State::stuck) return b;
@@ -203,6 +225,12 @@ Lanes Words::chosen(Id id, unsigned bits) {
   if (Lanes const apart = in_.sums.sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform())
     return chosen_by_all(n, t.atom, a, b, apart, bits);
   return in_.atoms.stuck({Request::Kind::truth, t.atom, 0, "a condition chooses between two values"});
+}
+
+/// True for the result of a division by 0, which PTX leaves open.
+bool Words::is_by_zero(Id id) const {
+  Leaf const* const l = in_.execution.leaf_at(id);
+  return l != nullptr && l->kind == Leaf::Kind::opaque && in_.program.names[l->extra].ends_with(" by 0");
 }
 
 /// A choice between two values that is known in each lane.
@@ -277,7 +305,20 @@ Lanes Bitwise::shifted_left(Id id, unsigned bits) {
     in_.sums.reduce(out, bits);
     return out;
   }
-  return in_.atoms.missing_value(by, "the lanes' numbers are shifted by a value that is not known");
+  return shifted_by_shared(id, a, by, bits);
+}
+
+/// Lanes shifted by a value that they share: by that of all bits, or by more, gives 0.
+Lanes Bitwise::shifted_by_shared(Id id, Lanes const& a, Lanes const& by, unsigned bits) {
+  Node const n = node(id);
+  std::string const reason = "the lanes' numbers are shifted by a value that is not known";
+  if (!a.pure() || !by.uniform()) return in_.atoms.missing_value(by, reason);
+  Lanes const k = in_.atoms.at_most(by, n.width, node(n.b).width);
+  if (!k.pure()) return in_.atoms.missing_value(k, reason);
+  Lanes out;
+  for (unsigned l = 0; l < 32; ++l) out.lane[l] = value_of(n, a.lane[l], k.lane[0]);
+  in_.sums.reduce(out, bits);
+  return out;
 }
 
 Lanes Bitwise::shifted_right(Id id, unsigned bits) {
@@ -295,8 +336,7 @@ Lanes Bitwise::shifted_by_lanes(Id id, unsigned bits) {
   Lanes const &by = in_.words.value(n.b, node(n.b).width), &a = in_.words.value(n.a, n.width);
   if (!a.split()) return a;
   if (a.uniform() && by.uniform()) return in_.atoms.of_operation(id, {&a, &by}, bits);
-  if (!by.pure())
-    return in_.atoms.missing_value(by, "the lanes' numbers are shifted by a value that is not known");
+  if (!by.pure()) return shifted_by_shared(id, a, by, bits);
   if (!a.pure())
     return in_.atoms.missing_value(a, "a value that is not known is shifted by another number in each lane");
   Lanes out;

@@ -37,9 +37,11 @@ class Words {
   Lanes product(Id id, unsigned bits);
   Lanes product_of_sums(Lanes const& a, Lanes const& b, unsigned bits);
   Lanes divided(Id id, unsigned bits);
+  Lanes divided_by_shared(Id id, Lanes const& a, Lanes const& b, unsigned bits);
   Lanes divided_by_number(Id id, Lanes const& a, std::uint64_t d, unsigned bits);
   Lanes extended(Id id, unsigned bits);
   Lanes chosen(Id id, unsigned bits);
+  [[nodiscard]] bool is_by_zero(Id id) const;
   Lanes chosen_by_lanes(LaneTruths const& t, Lanes const& a, Lanes const& b, unsigned bits);
   Lanes chosen_by_all(Node m, Id condition, Lanes const& a, Lanes const& b, Lanes const& apart,
                       unsigned bits);
@@ -65,6 +67,7 @@ class Bitwise {
  private:
   [[nodiscard]] Node const& node(Id id) const;
   Lanes shifted_by_lanes(Id id, unsigned bits);
+  Lanes shifted_by_shared(Id id, Lanes const& a, Lanes const& by, unsigned bits);
   Lanes shifted_by(Id id, unsigned k, unsigned bits);
   /// Two sums combined bit by bit: `a` has terms, at least as many as `b`.
   Lanes joined_sums(Node const& n, Lanes const& a, Lanes const& b, unsigned bits);

@@ -426,6 +426,42 @@ TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
   EXPECT_EQ(bytes.wavefronts, 32U);
 }
 
+TEST(Kernel, NumbersOfLanesAreDividedByAnyParameter) {
+  // tid / n is 0 for each n above 63; n = 0 is tried, too, but not where the guard excludes it.
+  std::string const by_n = "shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; @%p1 ld.shared.u32 %r6, [%r4];";
+  KernelAccess const quotient = one("setp.gt.s32 %p1, %r3, 0; div.s32 %r4, %r1, %r3; " + by_n);
+  EXPECT_EQ(quotient.verdict, KernelVerdict::proved) << quotient.reason;
+  // 32 % 33 and 33 % 33 are in bank 0.
+  KernelAccess const remainder = one("setp.gt.s32 %p1, %r3, 0; rem.s32 %r4, %r1, %r3; " + by_n);
+  EXPECT_EQ(remainder.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(remainder.wavefronts, 2U);
+  EXPECT_TRUE(remainder.reached);
+  ASSERT_EQ(remainder.worst->values.size(), 1U);
+  EXPECT_EQ(remainder.worst->values[0].second, 33U);
+  // Without the guard n = 0 is open, and n = 33 refutes it all the same.
+  KernelAccess const open = load_at("rem.u32 %r4, %r1, %r3;");
+  EXPECT_EQ(open.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(open.wavefronts, 32U);
+  EXPECT_EQ(open.seen, 2U);
+}
+
+TEST(Kernel, NumbersOfLanesAreShiftedByAnyParameter) {
+  EXPECT_EQ(load_at("shr.u32 %r4, %r1, %r3;").verdict, KernelVerdict::proved);
+  KernelAccess const left = load_at("shl.b32 %r4, %r1, %r3; and.b32 %r4, %r4, 1023;");
+  EXPECT_EQ(left.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(left.wavefronts, 32U);
+  EXPECT_TRUE(left.reached);
+}
+
+TEST(Kernel, AParameterThatIsMultipliedIsFound) {
+  // Behind a loop over n, the words n * tid + n / 4 * 4 conflict by the low bits of n alone.
+  KernelAccess const even = one(
+      "and.b32 %r4, %r3, 3; setp.eq.u32 %p1, %r4, 2; mul.lo.u32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; "
+      "add.u32 %r4, %r4, %r2; @%p1 ld.shared.u32 %r6, [%r4];");
+  EXPECT_EQ(even.verdict, KernelVerdict::refuted) << even.reason;
+  EXPECT_EQ(even.wavefronts, 2U) << "2 modulo 4 is 2, 6, 10, ..";
+}
+
 TEST(Kernel, ADivisionByZeroGivesAnyValue) {
   KernelAccess const zero = load_at("rem.u32 %r4, %r1, 0;");
   EXPECT_EQ(zero.verdict, KernelVerdict::unknown);
