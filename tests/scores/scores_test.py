@@ -37,6 +37,52 @@ ret;
 }}
 """
 
+#: Thread i stores word i, and reads the first word of row i.
+READER = """.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry reader(.param .u64 to)
+{{
+.reg .b32 %r<9>; .reg .b64 %d<3>;
+.shared .align 16 .b8 tile[8192];
+.loc 1 5 1
+mov.u32 %r1, %tid.x;
+mov.u32 %r3, tile;
+mad.lo.u32 %r2, %r1, 4, %r3;
+st.shared.u32 [%r2], %r1;
+bar.sync 0;
+.loc 1 7 1
+mad.lo.u32 %r4, %r1, {pitch}, %r3;
+ld.shared.u32 %r5, [%r4];
+ld.param.u64 %d1, [to];
+st.global.u32 [%d1], %r5;
+ret;
+}}
+.file 1 "/checkout/own/src/a.cu"
+"""
+TABLE = """date = "2026-11-29"
+compiler = "nvcc"
+device = "a device."
+[[project]]
+name = "Own"
+url = "https://github.com/a/own"
+commit = "abc"
+folder = "own"
+[[project.file]]
+ptx = "a"
+source = "src/a.cu"
+block = ["32"]
+[[fixed]]
+project = "Own"
+ptx = "a"
+file = "a.cu"
+line = {line}
+after_line = 7
+change = "rows of 33"
+report = "own"
+times = [["32 rows", 3.0, 2.0]]
+"""
+
 
 def kernel(name, params, right):
     return KERNEL.format(name=name, params=",\n".join(f".param .{p} p{i}" for i, p in enumerate(params)), between="bar.sync 0;" if right else "")
@@ -116,6 +162,30 @@ class Scores(unittest.TestCase):
         self.assertEqual([line.split(" | ")[:4] for line in answers],
                          [["HeCBench/fsm 75d70c1f2^", "race", "refuted", "right"], ["HeCBench/fsm 75d70c1f2", "right", "proved", "right"]])
         self.assertEqual(code, 0)
+
+    def test_audit(self):
+        code, page, errors = self.audit(132)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("| [Own](#own) | abc | 1 | 1 | 1 | 0 | 0 | 1 | 1 | 32 of 1 |", page)
+        self.assertIn("| src/a.cu:7 | `reader` | `ld.shared.u32` | 32 | 1 | 31 | 0 | 1 | 1 element after each 32: 33 → 2 |", page)
+        self.assertIn("| [Own](../proofs/reports/own.md) | a.cu:7 | 32 → 1, ideal 1 | rows of 33 | 32 rows | 3.00 → 2.00 µs | 1.50 |", page)
+
+    def test_audit_of_a_fix_that_is_none(self):
+        code, page, errors = self.audit(128)
+        self.assertEqual((code, errors), (1, "Own, a.cu:7: 32 wavefronts before, 32 after\n"))
+        self.assertIn("32 → 32, ideal 1", page)
+        self.assertEqual(self.audit(132, line=9)[::2], (2, "a.cu:9: no access\n"))
+
+    def audit(self, pitch, line=7):
+        """Exit code, page and errors of audit.py for a kernel whose lanes read rows of 128 bytes, and the same with another pitch."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for place, bytes_a_row in (("own", 128), ("fixed/own", pitch)):
+                (root / place).mkdir(parents=True)
+                (root / place / "a.ptx").write_text(READER.format(pitch=bytes_a_row))
+            (root / "table.toml").write_text(TABLE.format(line=line))
+            r = subprocess.run([sys.executable, HERE / "audit.py", root / "table.toml", root, "--binary", BINARY], capture_output=True, text=True, check=False)
+            return r.returncode, r.stdout, r.stderr
 
 
 if __name__ == "__main__":
