@@ -112,9 +112,18 @@ void write_async(Now const& now, program::Space space, std::uint64_t address, To
       for (Cell::Access const& w : c->others)
         need_proxy_fence(now, space, w, by, address, "writes", "has written");
     }
-    if (now.block.kernel.launch.proxy == FlowProxy::strict)
+    // A reduction that is not ordered behind the last one is the first in another order.
+    bool const again = c->written && by.atomic != 0 && by.atomic == c->writer.atomic && c->past;
+    if (again)
+      for (Cell::Access const& w : c->past->writers)
+        need_proxy_fence(now, space, w, by, address, "writes", "has written");
+    if (now.block.kernel.launch.proxy == FlowProxy::strict) {
       for (Cell::Access const& r : c->readers)
         need_proxy_fence(now, space, r, by, address, "writes", "has read", true);
+      if (again)
+        for (Cell::Access const& r : c->past->readers)
+          need_proxy_fence(now, space, r, by, address, "writes", "has read", true);
+    }
   }
   now.block.flags.forget(address, 1);
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));

@@ -188,6 +188,24 @@ TEST(BulkReductions, AddToGlobalMemory) {
       "missing fence");
 }
 
+/// Two reductions without order: each of them is the first in some order, and needs a fence behind what a thread has stored.
+TEST(BulkReductions, NeedAFenceInEachOrder) {
+  auto const with = [](std::string const& fence) {
+    std::string const wait = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n",
+                      op = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], ";
+    return case_of(in + "setp.lt.u32 %p5, %r1, 32;\n@%p5 st.global.u32 [%rd3], %r1;\nbar.sync 0;\n" +
+                   only_warp(0, "$W0",
+                             "fence.proxy.async;\nbar.warp.sync 0xffffffff;\n" +
+                                 only_first("$R0", op + "[%r2], 128;\n" + wait)) +
+                   only_warp(1, "$W1",
+                             fence + "bar.warp.sync 0xffffffff;\nsetp.ne.u32 %p6, %r1, 32;\n@%p6 bra $R1;\n" +
+                                 op + "[%r2+128], 128;\n" + wait + "$R1:\n"))
+        .kind();
+  };
+  EXPECT_EQ(with("fence.proxy.async;\n"), "proved");
+  EXPECT_EQ(with("fence.proxy.async.shared::cta;\n"), "missing fence");
+}
+
 TEST(BulkReductions, AreNotAtomicWithAnAtomicOfAThread) {
   auto const with = [](std::string const& between) {
     return case_of(
