@@ -334,6 +334,7 @@ fields = [
     ("kernels", "param's name", kernel('name = "^stride$"', 'param = {"#0" = 1}'), "#0", "#9"),
     ("kernels", "shared_bytes", kernel('name = "^stride$"', "block = 32", 'param = {"#0" = 1}', "shared_bytes = 128"), "= 128", "= 127"),
     ("kernels", "bases", kernel('name = "^base$"', "block = 32", 'bases = "device"', file="witness.ptx"), "device", "ptx"),
+    ("kernels", "same_values", kernel('name = "scatter"', "block = 128", "races = true", "same_values = true", file="copies.ptx"), "same_values = true", "same_values = false"),
     ("kernels", "global", kernel('name = "^columns[(]"', "global = true", file="global.ptx"), "true", "false"),
     ("kernels", "excess_sectors", kernel('name = "^columns[(]"', "global = true", "excess_sectors = 28", file="global.ptx"), "= 28", "= 27"),
     ("kernels", "allow's sectors", kernel('name = "^columns[(]"', "global = true", 'allow = [{line = "global.cu:14", sectors = 32}]', file="global.ptx"), "= 32", "= 31"),

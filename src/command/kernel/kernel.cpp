@@ -150,6 +150,7 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
       if (!params.empty()) entry.add_value("param", toml_table(params));
       if (options.any_base) entry.add("bases", "ptx");
       if (options.races) entry.add_value("races", "true");
+      if (options.same_values) entry.add_value("same_values", "true");
       if (options.global)
         entry.add_value("global", "true")
             .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));

@@ -660,7 +660,7 @@ void add_explain(CLI::App& app, Common& common) {
   sub->add_option(
          "--ncu", options->ncu,
          fmt::format("a CSV of Nsight Compute with {}\nand {}: the share of each kernel's cycles that "
-                     "conflicts take at most",
+                     "conflicts take",
                      pipe_metrics.front().wavefronts, pipe_metrics.front().cycles))
       ->type_name("FILE");
   add_output_to(

@@ -36,8 +36,8 @@ class KernelEntries {
  private:
   std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
     static std::set<std::string_view> const known{
-        "ptx",  "name", "block",  "grid",  "param", "shared_bytes", "excess",         "at_most", "allow",
-        "data", "arch", "expect", "bases", "races", "global",       "excess_sectors", "pointers"};
+        "ptx",  "name", "block",  "grid",  "param", "shared_bytes", "excess", "at_most",        "allow",
+        "data", "arch", "expect", "bases", "races", "same_values",  "global", "excess_sectors", "pointers"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
@@ -199,6 +199,12 @@ class KernelEntries {
       if (!races->is_boolean())
         file_.fail("races is true or false", races->source(), "races = true: the kernel has none");
       options.races = races->as_boolean()->get();
+    }
+    if (toml::node const* const same = table.get("same_values")) {
+      if (!same->is_boolean() || !options.races)
+        file_.fail("same_values is true or false, and of races", same->source(),
+                   "races = true, same_values = true: two writes of one value are none");
+      options.same_values = same->as_boolean()->get();
     }
     global_options(table, options);
     if (toml::node const* const grid = table.get("grid")) {
