@@ -204,6 +204,13 @@ std::string proved_kernels(std::vector<Result> const& results) {
                      more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
+/// `kernels: 2 race free, 1 with races, 0 undecided`, as a line; empty without --races.
+std::string races_in_words(Sums const& sums) {
+  if (sums.race_free + sums.races + sums.races_open == 0) return {};
+  return fmt::format("kernels: {} race free, {} with races, {} undecided\n", sums.race_free, sums.races,
+                     sums.races_open);
+}
+
 /// How many accesses have each verdict, of what, and what the model of the architecture rests on.
 void print_sums(Common& common, std::vector<Result> const& results, Sums const& sums,
                 Architecture const& arch, Style const& style) {
@@ -219,10 +226,7 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
              sums.over == 0 ? "" : fmt::format(" ({} above --at-most)", sums.over), sums.unknown,
              sass ? "SASS" : "PTX", open_faults(results));
   if (style.brief()) fmt::print(common.streams.out, "{}", proved_kernels(results));
-  if (sums.race_free + sums.races + sums.races_open != 0)
-    fmt::print(common.streams.out, "kernels: {} race free, {} with races, {} undecided\n", sums.race_free,
-               sums.races, sums.races_open);
-  fmt::print(common.streams.out, "{}", certainty_footer(arch, style));
+  fmt::print(common.streams.out, "{}{}", races_in_words(sums), certainty_footer(arch, style));
   if (!style.brief())
     fmt::print(
         common.streams.out, "{}\n",
@@ -249,8 +253,8 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
                  describe(compared(now.all, before), "before " + changed + " changed"));
       now.limited = before.limited;
       Sums const sums = sums_of(now);
-      fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown\n",
-                 sums.proved, sums.refuted, sums.data, sums.unknown);
+      fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown\n{}",
+                 sums.proved, sums.refuted, sums.data, sums.unknown, races_in_words(sums));
       before = std::move(now);
     } catch (InputError const& error) {  // half a line that is typed
       fmt::print(common.streams.out, "\n{}\n", swizproof::describe(error, style_of(common)));
