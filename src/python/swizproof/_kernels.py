@@ -229,7 +229,7 @@ class ComparedLine(Record):
 
 @record
 class Since(Record):
-    """An earlier build, compared with this one: lines that are worse, better, added, removed, and how many are the same."""
+    """An earlier build, compared with this one: lines that are worse, better, added, removed, or may be worse (`undecided`), and how many are the same."""
 
     file: str
     same: int
@@ -237,6 +237,7 @@ class Since(Record):
     better: List[ComparedLine]
     added: List[ComparedLine]
     removed: List[ComparedLine]
+    undecided: List[ComparedLine]
     kernels_added: List[str]
     kernels_removed: List[str]
     not_read: Optional[List[Dict[str, str]]] = None
