@@ -298,7 +298,8 @@ class Orders:
         self.check_race(s, t, op, bit, behind, (to, op.word), "st")
         at = to * MBARRIERS + op.number
         count, pending, size, phase, now, complete, init = s.mbarriers[at]
-        b = self.advanced((count, pending, size - SIZE, phase, now | bit, complete, init))
+        over = sum({other for other, _, _, _ in self.accesses[to, op.word] if behind & other})  # what is behind the value behind it
+        b = self.advanced((count, pending, size - SIZE, phase, now | bit | over, complete, init))
         return s._replace(flying=s.flying[:i] + s.flying[i + 1:], done=s.done | bit, memory=self.put(s.memory, to * WORDS + op.word, value),
                           mbarriers=self.put(s.mbarriers, at, b))
 

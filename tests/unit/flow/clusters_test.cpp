@@ -194,6 +194,24 @@ TEST(Clusters, MulticastToTheBlocksOfAMask) {
   EXPECT_EQ(kernel(3, 240).kind(), "never released");
 }
 
+TEST(Clusters, CommitTensorWorkToTheBlocksOfAMask) {
+  auto const kind = [](unsigned mask, std::string const& last) {
+    return pair(only_first("$I",
+                           "mbarrier.init.shared::cta.b64 [%r2+2048], 1;\n"
+                           "fence.mbarrier_init.release.cluster;\n") +
+                meet + "setp.ne.u32 %p6, %r10, 0;\n@%p6 bra $N;\n" +
+                only_first("$C",
+                           fmt::format("mov.b16 %h1, {};\ntcgen05.commit.cta_group::1.mbarrier::arrive::one."
+                                       "shared::cluster.multicast::cluster.b64 [%r2+2048], %h1;\n",
+                                       mask)) +
+                "$N:\n" + last)
+        .kind();
+  };
+  EXPECT_EQ(kind(3, wait_own), "refuted");  // nothing is stored, and nothing else is wrong
+  EXPECT_EQ(kind(1, wait_own), "never released");
+  EXPECT_EQ(kind(3, ""), "block lifetime");
+}
+
 TEST(Clusters, RefuseScopesOfABlock) {
   std::string const flag = "setp.ne.u32 %p6, %r10, 0;\n";
   EXPECT_EQ(pair(load + meet + push + "fence.acq_rel.cta;\n" + relaxed_meet + own).answer(),
