@@ -12,6 +12,12 @@ namespace swizproof::flow_detail {
 
 namespace {
 
+std::size_t operands_of_mbarrier(Decoded const& d) {
+  if (d.has("test_wait") || d.has("try_wait")) return 3;
+  if (d.has("inval")) return 1;
+  return d.has("arrive") && d.has("expect_tx") ? 3 : 2;
+}
+
 /// Operands that an instruction has at least.
 std::size_t operands_of(Decoded const& d) {
   switch (d.handler) {
@@ -24,6 +30,7 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::real:
     case Handler::bulk_store:
     case Handler::bulk_reduce:
+    case Handler::address_rank:
       return d.has("bulk") && !d.has("tensor") ? 3 : 2;
     case Handler::extreme:
       return d.name == "abs" ? 2 : 3;
@@ -39,8 +46,6 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::store_async:
     case Handler::map_address:
       return 3;
-    case Handler::address_rank:
-      return 2;
     case Handler::wgmma:
     case Handler::mma:
     case Handler::wmma_product:
@@ -72,10 +77,7 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::wait:
       return d.has("wait_all") ? 0 : 1;
     case Handler::mbarrier:
-      return d.has("test_wait") || d.has("try_wait") ? 3
-             : d.has("inval")                        ? 1
-             : d.has("arrive") && d.has("expect_tx") ? 3
-                                                     : 2;
+      return operands_of_mbarrier(d);
     default:
       return 0;
   }
@@ -348,8 +350,6 @@ bool BlockRun::dispatch(Now const& now) {
       return store_zeros(now), true;
     case Handler::map_address:
       return map_address(now), true;
-    case Handler::address_rank:
-      return rank_of_address(now), true;
     case Handler::copy_async:
       return copy_async(now), true;
     case Handler::commit:
@@ -421,6 +421,8 @@ bool BlockRun::dispatch_async(Now const& now) {
       return bulk_groups(now), true;
     case Handler::store_async:
       return store_async(now), true;
+    case Handler::address_rank:
+      return rank_of_address(now), true;
     case Handler::arrive_async:
       return arrive_async(now), true;
     case Handler::wgmma:
