@@ -142,6 +142,7 @@ std::vector<Destination> destinations(Now const& now, unsigned lane, std::uint64
   std::vector<Destination> out{{to, where}};
   if (now.decoded.has("multicast::cluster")) {
     if (now.in.operands.size() <= mask_at) now.refuse("operands are missing");
+    assume_cluster(now);
     std::uint64_t const mask = now.number(now.in.operands[mask_at], lane, "the mask of blocks") & 0xffff;
     if (mask == 0) now.refuse("a multicast to no block");
     out.clear();

@@ -95,6 +95,14 @@ bool of_own_block(Now const& now) {
          now.decoded.handler == Handler::copy_async;
 }
 
+/// Refuses the memory of another block where the size of the cluster is not given.
+void refuse_other_block(Now const& now) {
+  if (!now.block.kernel.cluster_is_given)
+    now.refuse(
+        "an address in the shared memory of another block of the cluster, and its size is not given: "
+        "--cluster X,Y,Z");
+}
+
 /// Instructions whose accesses a unit makes, later than the thread: these note them themselves.
 bool is_done_by_a_unit(Handler h) {
   return h == Handler::store_async || h == Handler::tensor_commit ||
@@ -107,6 +115,7 @@ void check_window(Now const& now, std::uint64_t address, unsigned lane, char con
   unsigned const rank = rank_at(address);
   if (rank == now.block.rank) return;
   Units const& units = now.block.units;
+  if (rank >= units.blocks && address < shared_limit && !of_own_block(now)) refuse_other_block(now);
   if (rank >= units.blocks)
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
               fmt::format("{} {} 0x{:x}, which is not in the shared memory of its {}",
@@ -151,10 +160,7 @@ void map_address(Now const& now) {
     std::uint64_t const at = shared_operand(now, now.in.operands[1], lane);
     std::uint64_t const rank =
         now.number(now.in.operands[2], lane, "the block of the cluster") & low_bits(32);
-    if (rank >= now.block.units.blocks && !now.block.kernel.cluster_is_given)
-      now.refuse(
-          "an address in the shared memory of another block of the cluster, and its size is not given: "
-          "--cluster X,Y,Z");
+    if (rank >= now.block.units.blocks) refuse_other_block(now);
     if (rank >= now.block.units.blocks)
       now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::mapa,
                 fmt::format("{} maps an address into rank {}, and the cluster has {} block{}",

@@ -188,6 +188,9 @@ TEST(Clusters, MulticastToTheBlocksOfAMask) {
     return c;
   };
   EXPECT_EQ(kernel(3, 256).answer(), "proved");
+  Case unknown = kernel(3, 256);
+  unknown.cluster = 0;
+  EXPECT_EQ(unknown.kind(), "unknown");  // the size of the cluster is not given
   EXPECT_EQ(kernel(1, 256).kind(), "never released");
   EXPECT_EQ(kernel(2, 256).kind(), "never released");
   EXPECT_EQ(kernel(7, 256).kind(), "out of bounds");
