@@ -403,8 +403,10 @@ bool FlowKernel::rounds() const {
                                                    "rsqrt", "rcp", "ex2",   "lg2",     "sin",  "cos",  "tanh",
                                                    "cvt",   "mma", "wgmma", "tcgen05", "wmma", "atom", "red"};
   auto const is_float = [](std::string_view part) {
-    return part.starts_with("f16") || part.starts_with("bf16") || part == "f32" || part == "f64" ||
-           part == "tf32" || part == "f32x2" || part.starts_with("e4m3") || part.starts_with("e5m2");
+    bool const tensor_kind = part.starts_with("kind::") && part != "kind::i8";
+    return tensor_kind || part.starts_with("f16") || part.starts_with("bf16") || part == "f32" ||
+           part == "f64" || part == "tf32" || part == "f32x2" || part.starts_with("e4m3") ||
+           part.starts_with("e5m2");
   };
   return std::any_of(function.body.begin(), function.body.end(), [&](ptx::Instruction const& i) {
     return std::find(std::begin(computing), std::end(computing), i.opcode.name) != std::end(computing) &&

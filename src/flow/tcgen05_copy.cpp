@@ -70,6 +70,8 @@ void copy_one(Now const& now, unsigned lane) {
   std::uint64_t const to = now.address(now.in.operands[0], lane),
                       bits = now.number(now.in.operands[1], lane, "a descriptor");
   auto const first = static_cast<unsigned>(to >> 16 & 0xffff), column = static_cast<unsigned>(to & 0xffff);
+  if (decode(OperandReader::tcgen05, bits).descriptor.operand_mode().shape.k_lines == 4)
+    now.refuse("tcgen05.cp of a matrix under 128B_ATOM_32B is not executed");
   MatrixDescriptor const d = tensor_descriptor(now, lane, bits, Major::k, 32, "tcgen05.cp");
   unsigned const unit =
       begin_tracked(now, lane, c.rows == 4 ? TensorOperation::copy_4x256b : TensorOperation::copy);

@@ -402,7 +402,7 @@ Case with_copies(std::string const& body, std::vector<std::string> const& expect
                  std::string const& fence = "fence.proxy.async.shared::cta;\n") {
   Case c = with_columns(
       "setp.ne.u32 %p2, %r1, 0; add.u32 %r9, %r2, 2056; @%p2 bra $i; mbarrier.init.shared::cta.b64 [%r9], "
-      "1;\n$i:\n" +
+      "1; mbarrier.init.shared::cta.b64 [%r9+8], 1;\n$i:\n" +
       load +
       "shl.b32 %r12, %r1, 4; add.u32 %r12, %r12, %r2; st.shared.v4.f32 [%r12], {%f1, %f1, %f1, %f1};\n" +
       fence +
@@ -465,14 +465,11 @@ TEST(Tcgen05Copy, IsOrderedByItsCommit) {
 TEST(Tcgen05Copy, ShiftsRowsDown) {
   std::string const shift = "tcgen05.shift.cta_group::1.down [%r10];\n",
                     wait =
-                        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n"
-                        "$x: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $x;\n";
+                        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9+8];\n"
+                        "$x: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9+8], 0; @!%p5 bra $x;\n";
   auto const shifted = [&](std::string const& body,
                            std::vector<std::string> const& expect = {"c[i] = a[i]"}) {
-    Case c = with_copies(copies + wait + body, expect);
-    // The last wait is for the second phase.
-    c.body.replace(c.body.rfind("[%r9], 0;"), 9, "[%r9], 1;");
-    return c.answer();
+    return with_copies(copies + wait + body, expect).answer();
   };
   EXPECT_EQ(shifted(shift, {"c[0] = a[0]", "c[i] = a[i - 1] for i in 1..31", "c[i] = a[i] for i in 32..127"}),
             "proved");
@@ -521,8 +518,8 @@ TEST(Tcgen05Mma, ReadsAOfACollectorThatHoldsIt) {
         "c[m][n] = 2*sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
     c.body.replace(c.body.find("kind::f16 "), 10, "kind::f16" + first + " ");
     c.body.insert(c.body.find("tcgen05.commit"),
-                  "setp.eq.u32 %p4, %r1, 0; tcgen05.mma.cta_group::1.kind::f16" + second + " [%r10], " + a +
-                      ", %rd9, %r23, %p4;\n");
+                  "add.u64 %rd12, %rd8, 16; setp.eq.u32 %p4, %r1, 0; tcgen05.mma.cta_group::1.kind::f16" +
+                      second + " [%r10], " + a + ", %rd9, %r23, %p4;\n");
     return c.answer();
   };
   std::string const fill = ".collector::a::fill", use = ".collector::a::use", last = ".collector::a::lastuse",
@@ -531,7 +528,7 @@ TEST(Tcgen05Mma, ReadsAOfACollectorThatHoldsIt) {
   EXPECT_EQ(answer(fill, last), "proved");
   EXPECT_EQ(answer("", use), none);
   EXPECT_EQ(answer(".collector::a::discard", last), none);
-  EXPECT_EQ(answer(fill, use, "%rd9"), "misuse: thread 0 uses A of the collector, which holds another A");
+  EXPECT_EQ(answer(fill, use, "%rd12"), "misuse: thread 0 uses A of the collector, which holds another A");
 }
 
 }  // namespace swizproof

@@ -8,6 +8,7 @@
 #include <string>
 
 namespace swizproof {
+using enum KernelVerdict;
 namespace {
 
 /// Operands of a kernel with A in `ta`, 16 KiB, and B in `tb`, 4 KiB, both at multiples of 1024.
@@ -61,8 +62,7 @@ TEST(KernelInstruction, HasFieldsIfItIsConstant) {
   EXPECT_EQ(all[1].reads, 3 * 1024 + 7 * 128 + 32);
   KernelOperand const open = instruction_of(tensor_product("or.b32 %r6, %r5, 16;"));
   EXPECT_EQ(open.verdict, unknown);
-  EXPECT_EQ(open.reason.substr(0, 79),
-            "bit 0 of the instruction descriptor is not known to be constant: it depends on ");
+  EXPECT_EQ(open.reason.substr(0, 63), "bit 0 of the instruction descriptor is not known to be constant");
 }
 
 TEST(KernelInstruction, BreaksARuleThatIsNamed) {
