@@ -43,7 +43,7 @@ unsigned begin_tracked(Now const& now, unsigned lane, TensorOperation operation)
   return unit;
 }
 
-/// The shape of a tcgen05.cp. Its words stand in any order.
+/// The shape of a tcgen05.cp, by its words in any order.
 TensorMemoryCopy const& copy_of(Now const& now) {
   for (TensorMemoryCopy const& c : tensor_memory_copies) {
     std::string_view const shape = c.name.substr(0, c.name.find('.')),

@@ -79,8 +79,9 @@ bool is_executed(ExecutedKernel& kernel, std::size_t index) {
 struct Matrix {
   MatrixDescriptor const& d;
   Major major;
-  unsigned element_bytes,
-      width;  ///< bits of an element: of 4 and 6, 16 elements take 16 bytes, the last of which are not read
+  unsigned element_bytes;
+  unsigned
+      width;  ///< bits of an element: 16 elements of 4 or 6 bits take 16 bytes, whose last ones are not read
   unsigned rows, columns;
 
   /// Largest of fn(row, column of the element's first byte, bytes from there) over all elements.

@@ -26,7 +26,7 @@ TEST(Sums, HaveSignsNumbersAndEdges) {
             "wrong element");
   EXPECT_THROW((void)edge({head, "c[i] = 0 for i in 9..63"}).answer(), InputError)
       << "two expectations of c[9]";
-  EXPECT_THROW((void)edge({"c[i] = a[i]*a[i]*a[i]*a[i]"}).answer(), InputError);
+  EXPECT_THROW((void)edge({"c[i] = a[i]*a[i]*a[i]*a[i]*a[i]"}).answer(), InputError);
 }
 
 TEST(Sums, HaveRangesThatDependOnIndices) {
