@@ -323,6 +323,20 @@ TEST(Tcgen05Mma, MultipliesEachKind) {
   EXPECT_EQ((Product{"i8", "u8", "i32", shape_of(64) | s32, 64, 32, 1}).answer(), "proved");
 }
 
+TEST(Tcgen05Mma, DoesNotFollowElementsOf4And6Bits) {
+  for (std::uint32_t const type : {3U, 4U, 5U})
+    EXPECT_EQ((Product{"f8f6f4", "e4m3", "f32", shape_of(64) | 1U << 4 | type << 7, 64, 32, 1})
+                  .answer()
+                  .substr(0, 7),
+              "unknown")
+        << type;
+  // What they are read from is checked.
+  Case c = Product{"f8f6f4", "e4m3", "f32", shape_of(64) | 1U << 4 | 5U << 7, 64, 32, 1}.kernel(
+      "c[m][n] = sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
+  c.body.erase(c.body.find("fence.proxy.async.shared::cta;"), 30);
+  EXPECT_EQ(c.kind(), "missing fence");
+}
+
 TEST(Tcgen05Mma, ReadsAInTensorMemory) {
   std::uint32_t const f32 = 1U << 4;
   EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32, 64, 16, 2, true}).answer(), "proved");
