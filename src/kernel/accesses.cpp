@@ -72,8 +72,8 @@ class AccessDecision {
   }
 
  private:
-  static constexpr unsigned last_for_a_witness = 3;  ///< warp up to which a known case is looked for, if others are unknown
-  static constexpr unsigned least_warps = 3;  ///< of a block in which a warp of any number is tried
+  static constexpr unsigned last_for_a_witness = 3;  ///< last warp that is searched for a known case
+  static constexpr unsigned least_warps = 3;         ///< of a block in which a warp of any number is tried
   static constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;
 
   /// Steps of the kernel at which an access's search ends.

@@ -35,7 +35,8 @@ struct CaseCost {
   std::uint32_t active = 0;  ///< lanes that may execute it
   std::optional<KernelWorst> worst{};
   std::vector<execution::Assumption> assumptions{};  ///< of the worst
-  std::optional<KnownCase> known{};                  ///< the costliest one above what is allowed, also if others are not decided
+  std::optional<KnownCase>
+      known{};  ///< the costliest one above what is allowed, also if others are not decided
 
   /// True if a case costs more, or as much and is shown where this one is not.
   [[nodiscard]] bool is_exceeded_by(CaseCost const& one) const;

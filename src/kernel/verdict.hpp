@@ -78,7 +78,8 @@ class Verdicts {
   std::optional<execution::Seen>
       shown_{};  ///< the execution of it that is shown; nothing if a case proves that there is one
   std::vector<execution::Numbers> small_{};  ///< of executions that were shown for other accesses
-  std::optional<execution::Seen> replayed_{};  ///< the most that a replay surely takes, if that is more than is allowed
+  std::optional<execution::Seen>
+      replayed_{};  ///< the most that a replay surely takes, if that is more than is allowed
   bool fault_by_replay_ = false, shown_by_replay_ = false;  ///< not by a run from the entry on
   std::map<std::pair<Id, std::int32_t>, bool> never_{};     ///< by guard and loop
   execution::TermValues values_{};                          ///< of the replay that runs

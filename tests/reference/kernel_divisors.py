@@ -30,7 +30,8 @@ class Case:
     def __init__(self, rng, number):
         self.name = f"k{number}"
         self.op = rng.choice(["div.u32", "rem.u32", "div.s32", "rem.s32", "div.s32", "rem.s32", "shl.b32", "shr.u32", "shr.s32"])
-        self.factor, self.first = rng.choice([1, 1, 1, 2, 3, 4, 0]), rng.choice([0, 0, 0, 5, 17, -7, -64])
+        self.factor, self.first = rng.choice([1, 1, 1, 2, 3, 4, 0, 32]), rng.choice([0, 0, 0, 5, 17, 31, -7, -64])
+        self.kept = rng.choice([127, 127, 31, 3, 1, 1])
         self.guard = rng.choice(["", "", "setp.gt.s32 %p1, %r3, 0;", "setp.ne.s32 %p1, %r3, 0;", "setp.lt.u32 %p1, %r3, 77;", "setp.ge.s32 %p1, %r3, 40;"])
         self.p, self.q = rng.choice([1, 1, 1, 2, 4, 8, 16, 33, 32, 17]), rng.choice([0, 0, 0, 1, 2, 32])
         self.mask = rng.choice([0, 0, 1, 3, 31])
@@ -49,8 +50,8 @@ class Case:
         return quotient if kind == "div" else x - quotient * d
 
     def cost(self):
-        worst, lanes = 0, np.arange(THREADS)
-        numbers = [self.first + self.factor * int(t) for t in lanes]
+        worst, lanes = 0, range(THREADS)
+        numbers = [self.first + self.factor * int(t & self.kept) for t in lanes]
         for n in VALUES:
             if not self.on(n) or (n == 0 and self.op[:2] in ("di", "re")):
                 continue
@@ -63,7 +64,7 @@ class Case:
         width = {4: "u32 %r20", 8: "v2.u32 {%r20, %r21}", 16: "v4.u32 {%r20, %r21, %r22, %r23}"}[self.bytes]
         k = self.bytes.bit_length() - 1
         return (f".entry {self.name}(.param .u32 n)\n{{\n.reg .pred %p<3>; .reg .b32 %r<30>;\n.shared .align 1024 .b8 s_{self.name}[8192];\n"
-                f"mov.u32 %r1, %tid.x; mov.u32 %r2, s_{self.name}; ld.param.u32 %r3, [n]; mad.lo.s32 %r4, %r1, {self.factor}, {self.first};\n{self.guard}\n"
+                f"mov.u32 %r1, %tid.x; mov.u32 %r2, s_{self.name}; ld.param.u32 %r3, [n]; and.b32 %r4, %r1, {self.kept}; mad.lo.s32 %r4, %r4, {self.factor}, {self.first};\n{self.guard}\n"
                 f"{self.op} %r5, %r4, %r3; and.b32 %r6, %r1, {self.mask}; xor.b32 %r5, %r5, %r6; mul.lo.u32 %r5, %r5, {self.p};\n"
                 f"mad.lo.u32 %r5, %r1, {self.q}, %r5; and.b32 %r5, %r5, {8192 // self.bytes - 1}; shl.b32 %r5, %r5, {k}; add.u32 %r5, %r5, %r2;\n"
                 f"{'@%p1 ' if self.guard else ''}ld.shared.{width}, [%r5];\nret;\n}}\n")

@@ -22,7 +22,7 @@
 
 namespace swizproof::execution {
 
-/// What the warps of a block share.
+/// Facts and steps that the warps of a block share.
 struct OfBlock {
   TermFacts facts;
   std::uint64_t steps = 0;  ///< terms that were computed, by all of them
@@ -66,7 +66,7 @@ class Evaluation {
 
   std::uint64_t steps = 0;  ///< terms that were computed in this warp
   void count_step() { ++steps, ++block->steps; }
-  unsigned depth = 0;       ///< nested terms that are being computed
+  unsigned depth = 0;  ///< nested terms that are being computed
   static constexpr unsigned deepest = 800;
 
   /// The same warp without assumptions.

@@ -55,7 +55,8 @@ constexpr unsigned deepest = 800;  ///< nested terms
 unsigned TermFacts::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(of(id).zeros)); }
 
 void TermFacts::keep(Id id, Facts const& facts) {
-  if (id >= facts_.size()) facts_.resize(std::max<std::size_t>(id + 1, execution_.terms.nodes().size()), none);
+  if (id >= facts_.size())
+    facts_.resize(std::max<std::size_t>(id + 1, execution_.terms.nodes().size()), none);
   facts_[id] = facts;
 }
 

@@ -37,7 +37,9 @@ class Memo {
   using Entry = std::pair<std::uint64_t, T>;
   static constexpr std::uint32_t chunk = 32;
 
-  [[nodiscard]] Entry& entry(std::uint32_t place) { return chunks_[(place - 1) / chunk][(place - 1) % chunk]; }
+  [[nodiscard]] Entry& entry(std::uint32_t place) {
+    return chunks_[(place - 1) / chunk][(place - 1) % chunk];
+  }
   /// The place of a key, or the one that it would get.
   [[nodiscard]] std::size_t place_of(std::uint64_t key) {
     std::size_t const mask = places_.size() - 1;
@@ -50,7 +52,7 @@ class Memo {
     for (std::uint32_t i = 1; i <= size_; ++i) places_[place_of(entry(i).first)] = i;
   }
 
-  std::vector<std::uint32_t> places_{};        ///< of a hash: the number of an entry, from 1 on, or 0
+  std::vector<std::uint32_t> places_{};       ///< of a hash: the number of an entry, from 1 on, or 0
   std::vector<std::vector<Entry>> chunks_{};  ///< none grows beyond what it reserves
   std::uint32_t size_ = 0;
 };

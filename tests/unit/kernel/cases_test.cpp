@@ -438,6 +438,15 @@ TEST(Kernel, NumbersOfLanesAreDividedByAnyParameter) {
   EXPECT_TRUE(remainder.reached);
   ASSERT_EQ(remainder.worst->values.size(), 1U);
   EXPECT_EQ(remainder.worst->values[0].second, 33U);
+  // 31 and 63 are in one bank, and their remainders by each n below 64 in two, or the same.
+  KernelAccess const large =
+      one("setp.gt.s32 %p1, %r3, 0; and.b32 %r4, %r1, 1; shl.b32 %r4, %r4, 5; add.u32 %r4, %r4, 31; "
+          "rem.s32 %r4, %r4, %r3; " +
+          by_n);
+  EXPECT_EQ(large.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(large.wavefronts, 2U);
+  ASSERT_EQ(large.worst->values.size(), 1U);
+  EXPECT_EQ(large.worst->values[0].second, 64U);
   // Without the guard n = 0 is open, and n = 33 refutes it all the same.
   KernelAccess const open = load_at("rem.u32 %r4, %r1, %r3;");
   EXPECT_EQ(open.verdict, KernelVerdict::refuted);
@@ -455,9 +464,9 @@ TEST(Kernel, NumbersOfLanesAreShiftedByAnyParameter) {
 
 TEST(Kernel, AParameterThatIsMultipliedIsFound) {
   // Behind a loop over n, the words n * tid + n / 4 * 4 conflict by the low bits of n alone.
-  KernelAccess const even = one(
-      "and.b32 %r4, %r3, 3; setp.eq.u32 %p1, %r4, 2; mul.lo.u32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; "
-      "add.u32 %r4, %r4, %r2; @%p1 ld.shared.u32 %r6, [%r4];");
+  KernelAccess const even =
+      one("and.b32 %r4, %r3, 3; setp.eq.u32 %p1, %r4, 2; mul.lo.u32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; "
+          "add.u32 %r4, %r4, %r2; @%p1 ld.shared.u32 %r6, [%r4];");
   EXPECT_EQ(even.verdict, KernelVerdict::refuted) << even.reason;
   EXPECT_EQ(even.wavefronts, 2U) << "2 modulo 4 is 2, 6, 10, ..";
 }
