@@ -330,7 +330,7 @@ TEST(Tcgen05Mma, DoesNotFollowElementsOf4And6Bits) {
                   .substr(0, 7),
               "unknown")
         << type;
-  // What they are read from is checked.
+  // Their bytes are checked.
   Case c = Product{"f8f6f4", "e4m3", "f32", shape_of(64) | 1U << 4 | 5U << 7, 64, 32, 1}.kernel(
       "c[m][n] = sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
   c.body.erase(c.body.find("fence.proxy.async.shared::cta;"), 30);
