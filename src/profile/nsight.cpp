@@ -159,8 +159,11 @@ class Reader {
     bool const narrow =
         kernel && column(row, "Metric Name") != absent && column(row, "Metric Value") != absent;
     bool const wide = kernel && std::any_of(row.fields.begin(), row.fields.end(), is_metric);
-    if (!source && !narrow && !wide) return false;
+    bool const other = !source && !narrow && !wide;
+    if (other && (!kernel || column(row, "ID") == absent)) return false;
     finish_table();
+    table_ = Table::none;
+    if (other) return true;
     table_ = source ? Table::source : narrow ? Table::narrow : Table::wide;
     source_ = source_ || source;
     found_ = found_ || source || wide;

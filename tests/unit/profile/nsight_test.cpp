@@ -333,6 +333,10 @@ TEST(Nsight, KeepsLaunchesOfConcatenatedExportsAndProcessesApart) {
   EXPECT_EQ(ranks.measurements[1].wavefronts, 32U);
   std::string const wide = "\"ID\",\"Kernel Name\",\"" + executed_ldsm + "\",\"" + wavefronts_ldsm + "\"\n";
   EXPECT_EQ(read_nsight("f.csv", wide + "0,k,8,256\n0,k,8,32\n").measurements.size(), 2U);
+  // a table of other metrics behind it has rows of another length
+  EXPECT_EQ(read_nsight("f.csv", wide + "0,k,8,256\nID,Kernel Name,gpu__time_duration.sum\n1,k,17\n")
+                .measurements.size(),
+            1U);
 }
 
 std::string const source_header =
