@@ -215,7 +215,7 @@ void expect_undecided(std::string const& instructions, char const* why) {
 
 TEST(Compiled, AnAddressThatIsNotKnownIsUndecided) {
   expect_undecided("ld.shared.u32 %r7, [%r5]; and.b32 %r7, %r7, 1020;", "depends on the load at PTX line");
-  expect_undecided("div.u32 %r7, %r1, %r3; shl.b32 %r7, %r7, 2;", "divided by a value that is not known");
+  expect_undecided("div.u32 %r7, %r1, %r3; shl.b32 %r7, %r7, 2;", "depends on div.u32 by 0");
 }
 
 TEST(Compiled, AnotherWidthOperationOrLineIsNotInThePtx) {
