@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace swizproof::flow_detail {
 
 MatrixDescriptor tensor_descriptor(Now const& now, unsigned lane, std::uint64_t bits, Major major,
