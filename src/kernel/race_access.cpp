@@ -93,7 +93,9 @@ bool touches_otherwise(ptx::Opcode const& op) {
   static constexpr std::string_view known[] = {"ld",       "st",       "atom",  "red",   "ldmatrix",
                                                "stmatrix", "cp",       "cvta",  "mapa",  "isspacep",
                                                "wmma",     "multimem", "fence", "wgmma", "tcgen05"};
-  if (op.name == "mbarrier" || op.name == "tensormap" || (op.name == "cp" && op.has("mbarrier"))) return true;
+  if (op.name == "mbarrier" || op.name == "tensormap" || (op.name == "cp" && op.has("mbarrier")) ||
+      (op.name == "tcgen05" && op.has("commit")))
+    return true;
   return std::find(std::begin(known), std::end(known), op.name) == std::end(known) &&
          std::any_of(op.parts.begin(), op.parts.end(),
                      [](std::string_view p) { return p.starts_with("shared"); });
@@ -101,8 +103,10 @@ bool touches_otherwise(ptx::Opcode const& op) {
 
 /// True for an operand that is an access of --races.
 bool is_taken(program::SharedOperand const& o) {
-  bool const copy = o.at.op.starts_with("cp.async.bulk.shared") && !has(o.at.op, "multicast") &&
-                    o.role != program::OperandRole::source;
+  bool const copies =
+      o.at.op.starts_with("cp.async.bulk.shared") || o.at.op.starts_with("cp.async.bulk.tensor");
+  bool const copy = copies && !has(o.at.op, "multicast") && !has(o.at.op, "cta_group") &&
+                    has(o.at.op, ".mbarrier::complete_tx") && o.role != program::OperandRole::source;
   return is_wgmma(o) || copy || o.at.op.starts_with("mbarrier");
 }
 
@@ -177,6 +181,8 @@ class Classification {
         lowered_.operands[static_cast<std::size_t>(m.operand)].role == program::OperandRole::barrier;
     one.role = barrier && !m.op.starts_with("mbarrier.init") ? RaceRole::atomic : RaceRole::write;
     if (barrier) return;
+    one.tensor = lowered_.operands[static_cast<std::size_t>(m.operand)].tensor;
+    if (one.tensor) return void(one.bytes = 0);
     Node const& size = execution_.node(execution_.accesses[index].size);
     if (size.op != Op::constant || size.value == 0)
       return hinder("the size of a bulk copy is no constant: " + m.op, m.line);

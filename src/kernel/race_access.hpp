@@ -38,6 +38,7 @@ struct SharedAccess {
   bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
   std::uint32_t bytes = 0;  ///< of each thread; of wgmma not used
   std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
+  bool tensor = false;      ///< a copy of a tensor, whose bytes are not in the PTX
   std::optional<WgmmaTile> tile{};  ///< of a descriptor: the access is complete behind a wait
 };
 

@@ -100,6 +100,8 @@ class PhaseSearch {
     if (!wait && e.loop >= 0)
       return hinder("an mbarrier of several phases is not modelled: " + op(first) + " is in a loop", first);
     if (i.opcode.name == "cp") {
+      if (accesses_[first].tensor)
+        return hinder("the box of a tensor is not in the PTX: " + op(first), first);
       for (std::uint32_t const a : accesses) out_.phases.of_access[a] = address;
       object.copied += accesses_[first].bytes;
       return;
@@ -107,7 +109,10 @@ class PhaseSearch {
     std::optional<std::uint64_t> const value = number(e.size);
     if (!value) return hinder("an operand of an mbarrier is no constant: " + op(first), first);
     if (i.opcode.has("init")) object.inits.push_back(first);
-    if (i.opcode.has("arrive")) object.arrivals.push_back(first), object.expected += *value;
+    if (i.opcode.has("arrive")) {
+      object.arrivals.push_back(first);
+      object.expected += i.opcode.has("expect_tx") ? *value : 0;
+    }
     if (wait) object.waits.push_back(first);
     if (i.opcode.has("init") && *value != 1)
       hinder("an mbarrier of several arrivals is not modelled: " + op(first), first);

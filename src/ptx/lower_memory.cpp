@@ -195,12 +195,14 @@ void bulk_copy(Steps& steps, Instruction const& i) {
 
 void mbarrier(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;
-  bool const init = op.has("init"), arrives = op.has("arrive") && op.has("expect_tx"),
-             waits = op.has("parity") && (op.has("try_wait") || op.has("test_wait"));
+  bool const init = op.has("init"), arrives = op.has("arrive") && !op.has("noComplete"),
+             waits = op.has("parity") && (op.has("try_wait") || op.has("test_wait")),
+             one = arrives && !op.has("expect_tx") && i.operands.size() == 2;  // it counts one arrival
   std::size_t const at = init ? 0 : 1;
   if (!steps.lists_mbarriers || op.space != Space::shared || op.has("shared::cluster") ||
-      !(init || arrives || waits) || i.operands.size() < at + 2)
+      !(init || arrives || waits) || i.operands.size() < at + (one ? 1 : 2))
     return;
+  if (one) return add_operand(steps, i, operand(i, at), OperandRole::barrier, 8, constant(1));
   add_operand(steps, i, operand(i, at), OperandRole::barrier, 8, steps.in(operand(i, at + 1), 32));
 }
 
@@ -214,6 +216,10 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     MemoryAccess m = access_at(steps, i, where);
     m.bytes = each * lanes;
     m.generic = space == Space::generic;
+    Operand const& stored = operand(i, 1);
+    if (!load && steps.lists_mbarriers && lanes == 1 &&
+        (stored.kind == Kind::reg || stored.kind == Kind::immediate))
+      m.value = steps.in(stored, std::max(type.bits, 8U));
     if (op.has("shared::cluster")) {
       m.reason = "the memory of another block of the cluster is not modelled";
     } else if (std::string_view const word = unknown_word(op); !word.empty()) {

@@ -68,10 +68,11 @@ struct ExecutedAccess {
   std::uint32_t address = 0;  ///< node: base + offset
   std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
   std::int32_t loop = -1;
-  bool reached = false;    ///< its block is reached
-  std::uint32_t size = 0;  ///< node: bytes of a bulk copy, or 0
-  bool exact = true;       ///< `guard` is exactly the lanes that execute it, if loops end
-  bool apart = false;      ///< lanes may execute it one after another (Flow::apart)
+  bool reached = false;     ///< its block is reached
+  std::uint32_t size = 0;   ///< node: bytes of a bulk copy, or 0
+  std::uint32_t value = 0;  ///< node: what a store stores (MemoryAccess::value), or 0
+  bool exact = true;        ///< `guard` is exactly the lanes that execute it, if loops end
+  bool apart = false;       ///< lanes may execute it one after another (Flow::apart)
 };
 
 /// A function's values.

@@ -17,6 +17,7 @@ void Steps::run(Id block) {
     if (s.action == Action::access) {
       MemoryAccess const& m = program_.accesses[s.extra];
       access(m, out_.accesses[s.extra]);
+      if (m.value) out_.accesses[s.extra].value = value(*m.value, 8 * m.bytes);
       if (m.operand >= 0 && program_.operands[static_cast<std::size_t>(m.operand)].size)
         out_.accesses[s.extra].size = value(*program_.operands[static_cast<std::size_t>(m.operand)].size, 32);
     } else if (s.action == Action::operand) {
