@@ -26,30 +26,31 @@ namespace {
 struct BarrierForm {
   bool whole = false;
   std::string why{};
+  std::optional<std::uint64_t> number{};
 };
 
 bool is_immediate(ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::immediate; }
 
 /// bar.sync and barrier.sync of the whole block; with a reduction, too. [PTX ISA 9.1: bar, barrier]
 BarrierForm form_of(ptx::Instruction const& i, std::uint64_t threads) {
-  if (i.guard >= 0) return {false, "a barrier has a guard"};
-  if (i.opcode.has("arrive")) return {false, "bar.arrive is not modelled"};
   std::size_t const name = i.opcode.has("red") ? 1 : 0;
   if (i.operands.size() <= name || !is_immediate(i.operands[name]))
-    return {false, "a barrier's number is no constant"};
+    return {false, "a barrier's number is no constant", {}};
+  std::uint64_t const number = i.operands[name].value;
+  if (i.guard >= 0) return {false, "a barrier has a guard", number};
+  if (i.opcode.has("arrive")) return {false, "bar.arrive is not modelled", number};
   std::size_t const rest = i.operands.size() - name - 1;
   bool const counted = i.opcode.has("red") ? rest > 1 : rest > 0;
-  if (!counted) return {true, {}};
+  if (!counted) return {true, {}, number};
   ptx::Operand const& count = i.operands[name + 1];
-  if (is_immediate(count) && threads != 0 && count.value == threads) return {true, {}};
-  return {false, "a barrier of a part of the block is not modelled"};
+  if (is_immediate(count) && threads != 0 && count.value == threads) return {true, {}, number};
+  return {false, "a barrier of a part of the block is not modelled", number};
 }
 
 /// Instructions that order accesses in another way than barriers of the whole block do.
 bool is_other_order(ptx::Opcode const& op) {
-  return op.name == "mbarrier" || (op.name == "barrier" && op.has("cluster")) ||
-         (op.name == "cp" && op.has("bulk") && op.has("wait_group")) || op.has("acquire") ||
-         op.has("release") || op.has("acq_rel");
+  return op.name == "mbarrier" || (op.name == "cp" && op.has("bulk") && op.has("wait_group")) ||
+         op.has("acquire") || op.has("release") || op.has("acq_rel");
 }
 
 /// Adds a commit of a group, a wait or a proxy fence that is executed for certain.
@@ -79,31 +80,75 @@ std::vector<std::uint32_t> copies_of(std::uint32_t block, Program const& lowered
   return out;
 }
 
+/// barrier.cluster.arrive, and barrier.cluster.wait behind it in one block with no access between: they hold all threads of the cluster, and
+/// order their accesses [PTX ISA 9.1, barrier.cluster].
+bool is_cluster_barrier(ptx::Function const& function, Program const& lowered,
+                        program::LoweredInstruction const& arrive, program::LoweredInstruction const& wait) {
+  ptx::Instruction const &first = function.body[arrive.instruction], &last = function.body[wait.instruction];
+  auto const is = [](ptx::Instruction const& i, std::string_view part) {
+    return i.opcode.name == "barrier" && i.opcode.has("cluster") && i.opcode.has(part) &&
+           !i.opcode.has("relaxed") && i.guard < 0;
+  };
+  return is(first, "arrive") && is(last, "wait") && arrive.block == wait.block &&
+         std::none_of(lowered.steps.begin() + arrive.first, lowered.steps.begin() + wait.last,
+                      [](program::Step const& s) { return s.action == Action::access; });
+}
+
+/// The instruction of a list with a step before or behind this one, which is a barrier of the cluster with it.
+bool begins_cluster_barrier(ptx::Function const& function, Program const& lowered,
+                            program::LoweredInstruction const& at) {
+  auto const index = static_cast<std::size_t>(&at - lowered.instructions.data());
+  for (std::size_t k = index + 1; k < lowered.instructions.size(); ++k)
+    if (function.body[lowered.instructions[k].instruction].opcode.name == "barrier")
+      return is_cluster_barrier(function, lowered, at, lowered.instructions[k]);
+  return false;
+}
+bool ends_cluster_barrier(ptx::Function const& function, Program const& lowered,
+                          program::LoweredInstruction const& at) {
+  auto const index = static_cast<std::size_t>(&at - lowered.instructions.data());
+  for (std::size_t k = index; k-- > 0;)
+    if (function.body[lowered.instructions[k].instruction].opcode.name == "barrier")
+      return is_cluster_barrier(function, lowered, lowered.instructions[k], at);
+  return false;
+}
+
 }  // namespace
 
 Barriers barriers_of(ptx::Function const& function, Program const& lowered, Program const& program,
                      std::uint64_t threads) {
   Barriers out;
+  std::set<std::uint64_t> whole, partial;  // numbers of barriers
   for (program::LoweredInstruction const& at : lowered.instructions) {
     ptx::Instruction const& i = function.body[at.instruction];
     if (is_other_order(i.opcode)) out.other = std::string(i.opcode.text) + " is not modelled";
     if (i.opcode.name == "fence" || group_of(i.opcode) != Group::none)
       for (std::uint32_t const block : copies_of(at.block, lowered, program))
         add_order(i, {block, at.first, i.line, at.instruction}, out);
-    if (i.opcode.name != "bar" && (i.opcode.name != "barrier" || i.opcode.has("cluster"))) continue;
+    bool const cluster = i.opcode.name == "barrier" && i.opcode.has("cluster");
+    if (cluster && !ends_cluster_barrier(function, lowered, at)) {
+      if (!begins_cluster_barrier(function, lowered, at))
+        out.other = std::string(i.opcode.text) + " is not modelled";
+      continue;
+    }
+    if (i.opcode.name != "bar" && i.opcode.name != "barrier") continue;
     bool const warp = i.opcode.has("warp");
     if (warp) {
       bool const all = i.guard < 0 && i.operands.size() == 1 && is_immediate(i.operands[0]) &&
                        (i.operands[0].value & 0xffffffff) == 0xffffffff;
       if (!all) out.other = "a barrier of some lanes of a warp is not modelled";
       if (!all) continue;
-    } else if (BarrierForm const form = form_of(i, threads); !form.whole) {
-      out.broken = form.why;
-      continue;
+    } else if (!cluster) {
+      BarrierForm const form = form_of(i, threads);
+      if (!form.number) out.broken = form.why;
+      if (!form.whole) out.partial = form.why;
+      if (form.number) (form.whole ? whole : partial).insert(*form.number);
+      if (!form.whole) continue;
     }
     for (std::uint32_t const block : copies_of(at.block, lowered, program))
       (warp ? out.of_warp : out.of_block).push_back({block, at.first, i.line, at.instruction});
   }
+  for (std::uint64_t const number : partial)
+    if (whole.count(number) != 0) out.broken = out.partial;
   return out;
 }
 
@@ -174,7 +219,7 @@ class IntervalSearch {
   std::vector<std::pair<Visit, Visit>> own() {
     std::vector<std::pair<Visit, Visit>> out;
     each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
-      if (group_of(m) == Group::none || group_of(m) == Group::phase) return;
+      if (group_of(m) == Group::none || phases_.of_access.count(program_.steps[s].extra) != 0) return;
       Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
       for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
     });
@@ -199,16 +244,16 @@ class IntervalSearch {
   std::vector<std::pair<Visit, Visit>> before_phases(bool intervals) {
     std::vector<std::pair<Visit, Visit>> out;
     each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
-      if (group_of(m) != Group::phase) return;
+      if (phases_.of_access.count(program_.steps[s].extra) == 0) return;
       Visit const copy{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
       for (Visit const& v : follow(copy, b, s).own) out.emplace_back(copy, v);
     });
     if (intervals)
       each_start([&](BlockPart const& start) {
         for (Visit const& copy : *from(start)) {
-          if (group_of(program_.accesses[copy.access]) != Group::phase) continue;
+          if (phases_.of_access.count(copy.access) == 0) continue;
           for (Visit const& v : *before_wait(start, copy))
-            if (group_of(program_.accesses[v.access]) != Group::phase || holds(*before_wait(start, v), copy))
+            if (phases_.of_access.count(v.access) == 0 || holds(*before_wait(start, v), copy))
               out.emplace_back(copy, v);
         }
       });
@@ -273,7 +318,7 @@ class IntervalSearch {
     Interval out;
     out.visits = from(start);
     for (Visit const& v : *out.visits) {
-      if (Group const g = group_of(program_.accesses[v.access]); g == Group::none || g == Group::phase)
+      if (group_of(program_.accesses[v.access]) == Group::none || phases_.of_access.count(v.access) != 0)
         continue;
       Pending const& pending = pending_of(v);
       out.ends = out.ends || pending.ends;
@@ -434,14 +479,13 @@ Group group_of(MemoryAccess const& access) {
 }
 
 std::vector<Interval> intervals_of(Program const& program, Flow const& flow,
-                                   std::vector<BarrierAt> const& barriers,
-                                   std::vector<CopyOrder> const& copies) {
-  return IntervalSearch(program, flow, barriers, copies, false).run();
+                                   std::vector<BarrierAt> const& barriers, Barriers const& all) {
+  return IntervalSearch(program, flow, barriers, all.copies, false, {}, all.phases).run();
 }
 
 std::vector<std::pair<Visit, Visit>> own_accesses(Program const& program, Flow const& flow,
-                                                  std::vector<CopyOrder> const& copies) {
-  return IntervalSearch(program, flow, {}, copies, true).own();
+                                                  Barriers const& barriers) {
+  return IntervalSearch(program, flow, {}, barriers.copies, true, {}, barriers.phases).own();
 }
 
 std::vector<std::pair<Visit, Visit>> unfenced(Program const& program, Flow const& flow,

@@ -59,6 +59,8 @@ struct Barriers {
   std::vector<BarrierAt> of_block{};
   std::vector<BarrierAt> of_warp{};  ///< all lanes of a warp
   std::string broken{};              ///< why none of them is known to hold the whole block; empty: each does
+  std::string
+      partial{};        ///< why some of them are left out, whose numbers the others do not have; empty: none
   std::string other{};  ///< other synchronisation, which orders more than these barriers do; empty: none
   std::vector<CopyOrder> copies{};
   std::vector<BarrierAt> fences{};  ///< fence.proxy.async, of shared memory
@@ -96,15 +98,14 @@ struct Interval {
   bool ends = false;  ///< a thread may end with no barrier behind the wait for a copy
 };
 
-/// For the entry and each barrier.
+/// For the entry and each barrier. A bulk copy whose phase is not known (Phases) writes for ever, all others to the end of its phase, which before_phases() is about.
 [[nodiscard]] std::vector<Interval> intervals_of(program::Program const& program, program::Flow const& flow,
-                                                 std::vector<BarrierAt> const& barriers,
-                                                 std::vector<CopyOrder> const& copies);
+                                                 std::vector<BarrierAt> const& barriers, Barriers const& all);
 
 /// Each copy, and accesses of its own thread before the wait for it; turns are those behind the copy.
 [[nodiscard]] std::vector<std::pair<Visit, Visit>> own_accesses(program::Program const& program,
                                                                 program::Flow const& flow,
-                                                                std::vector<CopyOrder> const& copies);
+                                                                Barriers const& barriers);
 
 /// Each access of a thread or of cp.async, and wgmma behind it with no fence.proxy.async between. `own`: of one thread; else barriers of the block
 /// are between.

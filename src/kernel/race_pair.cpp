@@ -398,34 +398,43 @@ void RacePair::continues(std::int32_t loop, View& of) {
 }
 
 /// An access stays in its array: one that does not is a fault of its own.
-void RacePair::stays(Term address, std::int64_t array, unsigned bytes) {
-  if (array < 0 || !program_.symbols[static_cast<std::size_t>(array)].placed) {
-    facts_ = facts_ && address < word(most_shared);
-    return;
-  }
+Formula RacePair::inside(Term address, std::int64_t array, unsigned bytes) {
+  if (array < 0 || !program_.symbols[static_cast<std::size_t>(array)].placed)
+    return address < word(most_shared);
   program::Variable const& v = program_.symbols[static_cast<std::size_t>(array)];
   std::uint64_t const size = v.extern_array ? most_shared : v.bytes;
-  facts_ = facts_ && address - word(*v.placed) < word(size < bytes ? 1 : size - bytes + 1);
+  return address - word(*v.placed) < word(size < bytes ? 1 : size - bytes + 1);
+}
+
+/// In the iteration before, too, if the thread executed the access there.
+void RacePair::stayed(execution::ExecutedAccess const& e, SharedAccess const& access, View& of) {
+  if (!e.exact || e.loop < 0 || access.tile) return;
+  Term const counter{terms_, of.turns.at(e.loop).second};
+  View& last = before(of, e.loop);
+  Formula const guard(terms_, translated(e.guard, last));
+  Term const address = resized(Term{terms_, translated(e.address, last)}, 32);
+  facts_ = facts_ && (counter == word(0, 64) || !guard || inside(address, access.array, access.bytes));
 }
 
 /// First byte of an access, and their number: of a descriptor those of all pieces in which the swizzle moves what it reads.
 std::pair<Term, Term> RacePair::bytes_of(Term address, SharedAccess const& access) {
   if (!access.tile) {
     Term const first = resized(address, 32);
-    stays(first, access.array, access.bytes);
+    facts_ = facts_ && inside(first, access.array, access.bytes);
     return {first, word(access.bytes)};
   }
   Term const start = shl(resized(address, 32) & word(start_mask), 4);
-  stays(start, access.array, access.tile->extent);
+  facts_ = facts_ && inside(start, access.array, access.tile->extent);
   Term const pieces = word(~std::uint64_t{access.tile->piece() - 1} & low_bits(32));
   Term const first = start & pieces, last = start + word(access.tile->extent - 1);
   return {first, (last & pieces) + word(access.tile->piece()) - first};
 }
 
-Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
-                        Warps warps) {
+Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what, Warps warps,
+                        bool earlier) {
   Visit const* const both[] = {&a, &b};
   std::vector<std::pair<Term, Term>> bytes;
+  std::vector<Term> values;
   Formula guards = true;
   for (unsigned t = 0; t < 2; ++t) {
     execution::ExecutedAccess const& e = execution_.accesses[both[t]->access];
@@ -434,11 +443,16 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
     Term const address{terms_, translated(e.address, of)};
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
     bytes.push_back(bytes_of(address, *what[t]));
+    if (earlier) stayed(e, *what[t], of);
+    if (e.value != 0) values.emplace_back(terms_, translated(e.value, of));
   }
   Formula const overlap =
       bytes[1].first - bytes[0].first < bytes[0].second || bytes[0].first - bytes[1].first < bytes[1].second;
   Formula const threads = two_threads(warps);
-  return facts_ && guards && overlap && threads;
+  bool const comparable = values.size() == 2 && what[0]->bytes == what[1]->bytes;
+  Formula const same =
+      comparable ? bytes[0].first == bytes[1].first && values[0] == values[1] : Formula(false);
+  return facts_ && guards && overlap && threads && !same;
 }
 
 Formula RacePair::twice(std::uint32_t access) {

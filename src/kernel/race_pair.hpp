@@ -58,9 +58,11 @@ class RacePair {
 
   /// Begins a graph. `given`: values of the variables, in their order, of an earlier graph; empty: they are made.
   void begin(Terms& terms, std::span<Term const> given);
-  /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses.
+  /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses. Where both are stores whose values
+  /// the program names (MemoryAccess::value), also: they do not store one value at one address. `earlier`: with
+  /// the fact that accesses stayed in their arrays in the iteration before.
   [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
-                              Warps warps);
+                              Warps warps, bool earlier = false);
   /// Truth: two threads execute an access that is in no loop.
   [[nodiscard]] Formula twice(std::uint32_t access);
   /// Truth: two threads in the same iterations of the loops around a block have different values of a truth.
@@ -95,7 +97,8 @@ class RacePair {
   Term thread(unsigned number, unsigned dimension);
   Term shape(unsigned dimension);
   Term linear(unsigned number);
-  void stays(Term address, std::int64_t array, unsigned bytes);
+  Formula inside(Term address, std::int64_t array, unsigned bytes);
+  void stayed(execution::ExecutedAccess const& e, SharedAccess const& access, View& of);
   std::pair<Term, Term> bytes_of(Term address, SharedAccess const& access);
   Id elected(Id id, execution::Leaf const& l, View& of);
   std::optional<std::uint64_t> last_iteration(std::int32_t loop);

@@ -163,7 +163,9 @@ void RaceRun::go(std::uint32_t number) {
         ++t.phase;
       bool const store = i.opcode.name == "st";
       std::uint32_t const from = t.at == 0 ? block.first : list[t.at - 1].last;
+      std::optional<Change> const change = change_of(t, i);
       if (!steps(t, number, from, list[t.at].last, store ? &i : nullptr)) return;
+      if (change) make(t, i, *change);
       if (store && i.opcode.space == Space::global) store_global(t, i);
       if (writes_elsewhere(i.opcode)) any_store_ = true;
       if (!order_copies(t, i)) return;
@@ -252,18 +254,66 @@ RaceRun::Value RaceRun::load(Thread const& t, Step const& s) {
     return {bits, false, false};
   }
   if (any_store_ || at >= locals_from || static_cast<Space>(s.extra) == Space::local) return {};
+  return loaded(at, s.width / 8);
+}
+
+/// The number in memory from a byte on.
+RaceRun::Value RaceRun::loaded(std::uint64_t at, unsigned bytes) const {
   Value out{0, false, true};
-  for (unsigned k = 0; k * 8 < s.width; ++k) {
+  for (unsigned k = 0; k < bytes; ++k) {
     auto const found = memory_.find(at + k);
     Value byte{0, false, true};
     if (found != memory_.end())
       byte = found->second;
-    else if (launch_->counts)
-      byte.bits = ((at + k) >> 2) >> 8 * ((at + k) % 4) & 0xff;
+    else if (launch_->counts || launch_->falls)
+      byte.bits =
+          (launch_->falls ? 1023 - ((at + k) >> 2 & 1023) : (at + k) >> 2) >> 8 * ((at + k) % 4) & 0xff;
     out.open = out.open || byte.open;
     out.bits |= byte.bits << 8 * k;
   }
   return out.open ? Value{} : out;
+}
+
+/// Nothing if it is not followed.
+std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, ptx::Instruction const& i) const {
+  ptx::Opcode const& op = i.opcode;
+  std::size_t const where = op.name == "red" ? 0 : 1;
+  bool const word = op.space == Space::shared && op.type.integer() && op.type.bits == 32;
+  if ((op.name != "atom" && op.name != "red") || !word || any_store_ || i.operands.size() < where + 2)
+    return std::nullopt;
+  if (i.guard >= 0) {
+    Value const g = t.registers[static_cast<std::size_t>(i.guard)];
+    if (g.open || ((g.bits & 1) != 0) == i.guard_negated) return std::nullopt;
+  }
+  ptx::Operand const& address = i.operands[where];
+  if (address.parts.empty() || address.parts[0].kind != ptx::Operand::Kind::reg) return std::nullopt;
+  Value const base = t.registers[address.parts[0].reg], by = value(t, i.operands[where + 1]);
+  if (base.open || by.open) return std::nullopt;
+  Change out{base.bits + address.value, 4, loaded(base.bits + address.value, 4), {}};
+  if (out.old.open) return std::nullopt;
+  std::uint64_t const old = out.old.bits;
+  std::uint64_t now = old;
+  if (op.has("add"))
+    now = old + by.bits;
+  else if (op.has("exch"))
+    now = by.bits;
+  else if (op.has("and"))
+    now = old & by.bits;
+  else if (op.has("or"))
+    now = old | by.bits;
+  else if (op.has("xor"))
+    now = old ^ by.bits;
+  else
+    return std::nullopt;
+  out.now = {now & low_bits(32), false, true};
+  return out;
+}
+
+void RaceRun::make(Thread& t, ptx::Instruction const& i, Change const& change) {
+  for (unsigned k = 0; k < change.bytes; ++k)
+    memory_[change.at + k] = {change.now.bits >> 8 * k & 0xff, false, true};
+  if (i.opcode.name == "atom" && i.operands[0].kind == ptx::Operand::Kind::reg)
+    t.registers[i.operands[0].reg] = change.old;
 }
 
 void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at) {

@@ -1,7 +1,7 @@
 // One block on numbers, thread by thread from barrier to barrier: an order of its threads that a launch can have.
 //
-// A launch has zeros in memory, shared memory too, or the number of each word; the block loads again what it stores. A value that is not followed (an
-// atomic's, a shuffle's, of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
+// A launch has zeros in memory, shared memory too, or rising or falling numbers of its words; the block loads again what it stores. Atomics on words of shared memory take
+// effect in the order in which threads are run. A value that is not followed (a shuffle's, most of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own. Instructions of the whole
 // warp, shuffles and those of wgmma, are taken to order its threads.
 #pragma once
@@ -32,6 +32,7 @@ struct RaceLaunch {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
       params{};         ///< 4 bytes each, by symbol and offset
   bool counts = false;  ///< memory holds the number of each word, else 0
+  bool falls = false;   ///< or 1023 minus its number modulo 1024
 };
 
 class RaceRun {
@@ -90,6 +91,15 @@ class RaceRun {
   bool step(Thread& t, std::uint32_t number, program::Step const& s, ptx::Instruction const* store);
   bool access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store);
   Value load(Thread const& t, program::Step const& s);
+  [[nodiscard]] Value loaded(std::uint64_t at, unsigned bytes) const;
+  /// An atomic's change of a word.
+  struct Change {
+    std::uint64_t at = 0;
+    unsigned bytes = 0;
+    Value old{}, now{};
+  };
+  [[nodiscard]] std::optional<Change> change_of(Thread const& t, ptx::Instruction const& i) const;
+  void make(Thread& t, ptx::Instruction const& i, Change const& change);
   Value special(program::Step const& s, std::uint32_t number) const;
   void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at);
   void store_global(Thread const& t, ptx::Instruction const& i);

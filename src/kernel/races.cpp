@@ -5,9 +5,12 @@
 #include "named_access.hpp"
 #include "origins.hpp"
 #include "race_access.hpp"
+#include "race_crowd.hpp"
 #include "race_intervals.hpp"
+#include "race_launches.hpp"
 #include "race_pair.hpp"
 #include "race_phases.hpp"
+#include "race_rings.hpp"
 #include "race_run.hpp"
 #include "race_uniform.hpp"
 
@@ -25,7 +28,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -52,13 +57,6 @@ constexpr std::size_t most_race_pairs = 6'000;
 constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< most steps of one question, by Z3's count
 constexpr unsigned most_race_hints = 6;                 ///< cases of the solver that are executed
 constexpr unsigned warpgroup_threads = 128;             ///< [PTX ISA 9.1, 9.7.15.1]
-constexpr unsigned race_styles = 8;                     ///< number of styles of parameters
-
-/// Parameters of a style: the same number in all, or different ones; pointers lie far apart.
-std::uint64_t number_of_style(unsigned style, std::size_t index) {
-  static constexpr std::uint64_t numbers[race_styles] = {64, 1, 16, 100, 3, 0, 1024, 0};
-  return style == race_styles - 1 ? 2 + index : numbers[style];
-}
 
 class RaceSearch {
  public:
@@ -72,6 +70,8 @@ class RaceSearch {
     (void)ptx::place_arrays(module, head, first, lowered_);
     place_rest(first);
     operands_as_accesses(lowered_);
+    if (!options.same_values)
+      for (program::MemoryAccess& m : lowered_.accesses) m.value.reset();
     program_ = program::with_one_entry(lowered_);
     flow_ = program::flow_of(program_);
     execution_.wants_conditions = true;
@@ -88,7 +88,7 @@ class RaceSearch {
         shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
     barriers_ = barriers_of(function_, lowered_, program_, threads);
     RaceRun runs(function_, lowered_, shared_.all, end_);
-    if (barriers_.broken.empty() && barriers_.other.empty() && shared_.obstacle.empty()) sample(runs);
+    if (may_run() && shared_.obstacle.empty()) sample(runs);
     if (out_.verdict == RaceVerdict::refuted) return out_;
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
     UniformTerms uniform(program_, execution_);
@@ -99,14 +99,17 @@ class RaceSearch {
                                      return std::holds_alternative<Proved>(
                                          never([&](RacePair& p) { return p.twice(access); }, unknowns));
                                    });
-    if (!use.obstacle.empty()) return give_up(use.obstacle, {use.line}), out_;
-    barriers_.phases = use.phases;
+    if (use.obstacle.empty())
+      barriers_.phases = use.phases;
+    else if (!find_rings(use))
+      return out_;
     prove(runs);
     return out_;
   }
 
  private:
   void give_up(std::string why, std::vector<std::uint32_t> lines = {}) {
+    out_.assumed.clear();
     out_.verdict = RaceVerdict::unknown;
     out_.reason = std::move(why);
     std::sort(lines.begin(), lines.end());
@@ -126,6 +129,9 @@ class RaceSearch {
       if (v.space == Space::shared && v.extern_array)
         end_ = std::max(end_, options_.shared_bytes ? v.placed.value_or(first) + *options_.shared_bytes
                                                     : first + options_.arch->most_shared_bytes.value());
+      // Static arrays that no device has room for: dynamic memory is behind them all the same.
+      if (v.space == Space::shared && v.extern_array && v.placed && *v.placed >= end_)
+        end_ = *v.placed + options_.arch->most_shared_bytes.value();
     }
   }
 
@@ -150,46 +156,16 @@ class RaceSearch {
 
   // ------------------------------------------------------------------------------------- executions
 
-  [[nodiscard]] std::vector<std::array<std::uint32_t, 3>> blocks() const {
-    if (shapes_.given) return {*shapes_.given};
-    std::vector<std::array<std::uint32_t, 3>> all{{64, 1, 1}, {33, 1, 1}, {256, 1, 1}, {2, 1, 1}};
-    if (shapes_.dimensions == 3) all = {{8, 8, 1}, {32, 4, 1}, {4, 4, 4}, {16, 16, 1}};
-    if (shared_.descriptors) all = {{128, 1, 1}, {256, 1, 1}, {384, 1, 1}};
-    std::erase_if(all, [&](auto const& b) { return b[0] * b[1] * b[2] > shapes_.most; });
-    if (all.empty()) all.push_back({shapes_.most, 1, 1});
-    return all;
-  }
-
-  /// A launch whose parameters are all of a style.
-  [[nodiscard]] RaceLaunch launch_of_style(std::array<std::uint32_t, 3> const& block, unsigned style) const {
-    RaceLaunch out;
-    out.block = block;
-    out.grid = style % 2 == 0 ? std::array{2U, 2U, 2U} : std::array{1U, 1U, 1U};
-    out.index = {style % 4 == 2 ? 1U : 0U, 0, 0};
-    if (shapes_.grid) out.grid = *shapes_.grid, out.index[0] = std::min(out.index[0], out.grid[0] - 1);
-    out.counts = style == race_styles - 1 || style == 2;
-    for (std::uint32_t i = 0; i < program_.params; ++i) {
-      std::uint32_t const symbol = program_.first_param + i;
-      program::Variable const& v = program_.symbols[symbol];
-      bool const pointer = v.bytes == 8;
-      for (std::uint64_t o = 0; o < std::max<std::uint64_t>(v.bytes, 4); o += 4)
-        out.params[{symbol, o}] = pointer ? (o == 0 ? 0 : std::uint64_t{i} + 1) : number_of_style(style, i);
-      give(v, symbol, out);
-    }
-    return out;
-  }
-  /// The values of --param.
-  void give(program::Variable const& v, std::uint32_t symbol, RaceLaunch& out) const {
-    auto const given = params_.find(v.name);
-    if (given == params_.end()) return;
-    out.params[{symbol, 0}] = given->second & 0xffffffff;
-    if (v.bytes > 4) out.params[{symbol, 4}] = given->second >> 32;
+  /// True if all that orders accesses is modelled.
+  [[nodiscard]] bool may_run() const {
+    return barriers_.broken.empty() && barriers_.partial.empty() && barriers_.other.empty();
   }
 
   void sample(RaceRun& runs) {
-    for (std::array<std::uint32_t, 3> const& block : blocks())
+    RaceLaunches const launches(program_, function_, shapes_, params_, shared_.descriptors);
+    for (std::array<std::uint32_t, 3> const& block : launches.blocks())
       for (unsigned style = 0; style < race_styles; ++style)
-        if (execute(runs, launch_of_style(block, style))) return;
+        if (execute(runs, launches.of_style(block, style))) return;
   }
 
   /// True if a launch has a race, which is noted.
@@ -282,6 +258,72 @@ class RaceSearch {
     return decide_symbolically(std::span(&q, 1), limits);
   }
 
+  // ------------------------------------------------------------------------------------- rings
+
+  /// Mbarriers of several phases; false if the answer is given.
+  bool find_rings(PhaseUse const& use) {
+    rings_ =
+        std::make_unique<Rings>(program_, flow_, shared_.all, barriers_.copies, threads_of(shapes_), end_);
+    std::uint32_t line = 0;
+    if (std::string const why = rings_->find(line); !why.empty())
+      return give_up(use.obstacle + "; as rings: " + why, {use.line, line}), false;
+    for (std::size_t a = 0; a < shared_.all.size(); ++a) {
+      SharedAccess& one = shared_.all[a];
+      if (!one.tensor || one.role != RaceRole::write) continue;
+      auto const box = rings_->boxes().find(static_cast<std::uint32_t>(a));
+      if (box == rings_->boxes().end() || box->second == 0)
+        return give_up("the box of a tensor is not known: " + program_.accesses[a].op,
+                       {program_.accesses[a].line}),
+               false;
+      one.bytes = box->second;
+    }
+    return true;
+  }
+
+  /// Checks that mbarriers of the rings count their threads; false if the answer is given.
+  bool count_threads() {
+    if (!rings_) return true;
+    bool of_warpgroups = false;
+    for (Rings::Crowd const& crowd : rings_->crowds()) {
+      std::string const why = why_too_many(program_, execution_, shapes_, crowd, of_warpgroups);
+      if (why.empty()) continue;
+      std::vector<std::uint32_t> lines;
+      for (std::uint32_t const a : crowd.accesses) lines.push_back(program_.accesses[a].line);
+      return give_up(why, lines), false;
+    }
+    if (of_warpgroups)
+      out_.assumed.emplace_back("wgmma for which a thread has waited is complete in its warpgroup");
+    for (std::string& text : rings_->assumed()) out_.assumed.push_back(std::move(text));
+    return true;
+  }
+
+  /// True if one thread alone may make both accesses, and not the same one as a copy of its own.
+  bool of_one_thread(Visit const& a, Visit const& b, RacePair::Warps warps) {
+    auto const of_mbarrier = [&](Visit const& v) {
+      return program_.accesses[v.access].operand >= 0 &&
+             group_of(program_.accesses[v.access]) != Group::wgmma;
+    };
+    if (!of_mbarrier(a) || !of_mbarrier(b)) return false;
+    std::uint32_t const first = execution_.accesses[a.access].guard;
+    std::uint32_t const second = execution_.accesses[b.access].guard;
+    auto const [at, fresh] = of_one_.try_emplace({std::min(first, second), std::max(first, second)}, false);
+    if (fresh) at->second = crowd_of(program_, execution_, shapes_, {first, second}) <= 1;
+    bool const copies = group_of(program_.accesses[a.access]) == Group::phase ||
+                        group_of(program_.accesses[b.access]) == Group::phase;
+    return at->second && warps != RacePair::Warps::own && !copies;
+  }
+
+  /// True if two accesses are ordered by a ring; with `fences`, if they have no byte in common.
+  bool in_rings(Visit const& a, Visit const& b, bool fences) {
+    if (!rings_) return false;
+    auto const [at, fresh] = in_rings_.try_emplace({a.access, b.access, fences}, false);
+    if (fresh) {
+      at->second = fences ? rings_->apart(a.access, b.access) : rings_->orders(a.access, b.access);
+      out_.pairs += at->second ? 1 : 0;
+    }
+    return at->second;
+  }
+
   /// True if a branch goes the same way in all threads, of a block or of each warp.
   bool is_uniform(std::uint32_t block, std::vector<bool> const& closed, RacePair::Warps warps) {
     for (std::int32_t const l : flow_.around(flow_.loop[block]))
@@ -336,6 +378,7 @@ class RaceSearch {
       if (auto const line = divergent(barriers_.of_block, RacePair::Warps::any))
         note = "the threads of a block may pass different barriers", note_lines = {*line};
     bool const whole = note.empty();
+    if (whole) note = barriers_.partial;
     if (!whole) barriers_.of_block.clear();
     std::vector<BarrierAt> of_warp = barriers_.of_block;
     of_warp.insert(of_warp.end(), barriers_.of_warp.begin(), barriers_.of_warp.end());
@@ -344,16 +387,21 @@ class RaceSearch {
                note_lines))
       return;
     if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
-    if (!prove_own(runs) || !prove_phases(runs) || !prove_fences(runs)) return;
+    if (!prove_own(runs) || !prove_phases(runs) || (options_.proxies && !prove_fences(runs))) return;
+    out_.assumed.clear();
+    if (!count_threads()) return;
     out_.verdict = RaceVerdict::proved;
-    out_.assumed = {"each access stays in its array",
-                    "arrays lie where devices were measured to place them (H18)"};
+    out_.assumed.insert(out_.assumed.begin(), {"each access stays in its array",
+                                               "arrays lie where devices were measured to place them (H18)"});
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
-    if (!barriers_.phases.of_access.empty())
+    if (rings_ || !barriers_.phases.of_access.empty())
       out_.assumed.emplace_back(
           "mbarriers are initialised before they are used, and nothing else writes to them");
     if (shared_.descriptors)
       out_.assumed.emplace_back("addresses in descriptors of wgmma lie below 2^18 bytes");
+    if (!options_.proxies)
+      out_.assumed.emplace_back(
+          "what threads write is visible to the async proxy without fence.proxy.async (--proxy off)");
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
@@ -387,7 +435,7 @@ class RaceSearch {
   bool prove(RaceRun& runs, std::vector<BarrierAt> const& barriers, RacePair::Warps warps,
              std::string const& note, std::vector<std::uint32_t> const& note_lines) {
     PairSearch search{runs, warps, note, note_lines};
-    for (Interval const& interval : intervals_of(program_, flow_, barriers, barriers_.copies)) {
+    for (Interval const& interval : intervals_of(program_, flow_, barriers, barriers_)) {
       std::vector<Visit> const& visits = *interval.visits;
       for (std::size_t i = 0; i < visits.size(); ++i)
         for (std::size_t j = i; j < visits.size(); ++j)
@@ -405,13 +453,13 @@ class RaceSearch {
   /// Copies against accesses of their own thread; false if a pair is not proved.
   bool prove_own(RaceRun& runs) {
     PairSearch search{runs, RacePair::Warps::own};
-    for (auto const& [copy, behind] : own_accesses(program_, flow_, barriers_.copies))
+    for (auto const& [copy, behind] : own_accesses(program_, flow_, barriers_))
       if (!decide_pair(search, copy, behind)) return false;
     return search.open.empty() || (give_up(search.open, search.lines), false);
   }
 
   [[nodiscard]] bool of_phase(Visit const& v) const {
-    return group_of(program_.accesses[v.access]) == Group::phase;
+    return barriers_.phases.of_access.count(v.access) != 0;
   }
 
   /// Bulk copies against what is before the end of their phase; false if a pair is not proved.
@@ -442,24 +490,36 @@ class RaceSearch {
   /// False if the answer is given. A pair that is not proved is noted.
   bool decide_pair(PairSearch& search, Visit const& a, Visit const& b) {
     if (!may_race(a, b) || !search.done.insert({a, b}).second) return true;
+    if (in_rings(a, b, search.fences)) return true;
     if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
-    if (disjoint(a, b)) return true;
+    if (disjoint(a, b) || of_one_thread(a, b, search.warps)) return true;
     std::vector<RaceUnknown> unknowns;
     std::array<SharedAccess const*, 2> const both{&shared_.all[a.access], &shared_.all[b.access]};
     Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, both, search.warps); }, unknowns);
     if (std::holds_alternative<Proved>(answer)) return true;
+    bool const in_loop = execution_.accesses[a.access].loop >= 0 || execution_.accesses[b.access].loop >= 0;
+    std::vector<RaceUnknown> more;
+    if (in_loop && std::holds_alternative<Proved>(
+                       never([&](RacePair& p) { return p.meets(a, b, both, search.warps, true); }, more)))
+      return true;
     auto const* const case_of = std::get_if<Refuted>(&answer);
     if (search.open.empty()) {
       search.open = case_of != nullptr
                         ? search.doubt(program_.accesses[a.access].op, program_.accesses[b.access].op)
                         : "the solver has no answer: " + std::get<Unknown>(answer).reason;
+      std::uint32_t line = 0;
+      std::string const ring = rings_ && !search.fences ? rings_->doubt(line) : std::string();
+      if (!ring.empty()) search.open += "; " + ring;
       if (!search.note.empty()) search.open += "; " + search.note;
       search.lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
+      if (line != 0) search.lines.push_back(line);
       search.lines.insert(search.lines.end(), search.note_lines.begin(), search.note_lines.end());
     }
-    bool const may_run = barriers_.broken.empty() && barriers_.other.empty();
-    if (case_of != nullptr && may_run && execute(search.runs, launch_of(*case_of, unknowns))) return false;
-    if (++search.hints >= most_race_hints || case_of == nullptr || !may_run)
+    if (case_of != nullptr && may_run() &&
+        execute(search.runs, RaceLaunches(program_, function_, shapes_, params_, shared_.descriptors)
+                                 .of_case(*case_of, unknowns)))
+      return false;
+    if (++search.hints >= most_race_hints || case_of == nullptr || !may_run())
       return give_up(search.open, search.lines), false;
     return true;
   }
@@ -477,28 +537,6 @@ class RaceSearch {
            !program_.symbols[static_cast<std::size_t>(y)].extern_array;
   }
 
-  /// The launch of a case that the solver names.
-  [[nodiscard]] RaceLaunch launch_of(Refuted const& one, std::vector<RaceUnknown> const& unknowns) const {
-    RaceLaunch out = launch_of_style(shapes_.given.value_or(std::array{1U, 1U, 1U}), 0);
-    out.index = {}, out.grid = shapes_.grid.value_or(std::array{1U, 1U, 1U});
-    for (std::size_t i = 0; i < unknowns.size() && i < one.values.size(); ++i) {
-      RaceUnknown const& u = unknowns[i];
-      std::uint64_t const value = one.values[i].second;
-      if (u.kind == RaceUnknown::Kind::shape) out.block[u.which] = static_cast<std::uint32_t>(value);
-      if (u.kind == RaceUnknown::Kind::block) out.index[u.which] = static_cast<std::uint32_t>(value);
-      if (u.kind == RaceUnknown::Kind::blocks) out.grid[u.which] = static_cast<std::uint32_t>(value);
-      if (u.kind == RaceUnknown::Kind::param && u.offset % 4 == 0) {
-        bool const pointer = program_.symbols[u.which].bytes == 8 && u.offset == 0 && u.bits == 64;
-        out.params[{u.which, u.offset}] = value & 0xffffffff;
-        if (u.bits > 32 || pointer) out.params[{u.which, u.offset + 4}] = value >> 32;
-      }
-    }
-    for (unsigned d = 0; d < 3; ++d) out.grid[d] = std::max(out.grid[d], out.index[d] + 1);
-    for (std::uint32_t i = 0; i < program_.params; ++i)
-      give(program_.symbols[program_.first_param + i], program_.first_param + i, out);
-    return out;
-  }
-
   ptx::Module const& module_;
   ptx::Function const& function_;
   KernelOptions const& options_;
@@ -510,6 +548,10 @@ class RaceSearch {
   std::map<std::string, std::uint64_t> params_{};
   SharedAccesses shared_{};
   Barriers barriers_{};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> of_one_{};  ///< pairs of guards of one thread
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, bool>
+      in_rings_{};                  ///< what rings decided, by pair
+  std::unique_ptr<Rings> rings_{};  ///< of mbarriers with several phases
   std::uint64_t end_ = 0;
   UniformTerms* uniform_ = nullptr;
   bool some_end_ = false;  ///< a thread may end while others go on to a barrier

@@ -60,9 +60,11 @@ struct KernelOptions {
   bool lanes = false;                              ///< fill KernelAccess::lanes
   bool races = false;                              ///< fill KernelReport::races
   bool same_values = false;                        ///< two writes of one value are no race
-  bool global = false;                             ///< fill KernelReport::global
-  unsigned excess_sectors = 1;                     ///< allowed sectors of global memory above the ideal
-  unsigned pointers = 1;  ///< bytes that divide each parameter that is a pointer: a power of two
+  bool proxies =
+      true;  ///< a write needs a fence.proxy.async before wgmma reads it, or a bulk copy overwrites it
+  bool global = false;          ///< fill KernelReport::global
+  unsigned excess_sectors = 1;  ///< allowed sectors of global memory above the ideal
+  unsigned pointers = 1;        ///< bytes that divide each parameter that is a pointer: a power of two
   bool any_base =
       false;  ///< every base of an array that PTX permits; else those that a device gives (H18), where they decide
 };

@@ -151,6 +151,7 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
       if (options.any_base) entry.add("bases", "ptx");
       if (options.races) entry.add_value("races", "true");
       if (options.same_values) entry.add_value("same_values", "true");
+      if (!options.proxies) entry.add("proxy", "off");
       if (options.global)
         entry.add_value("global", "true")
             .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
@@ -399,6 +400,13 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
       ->check(CLI::Range(1, 1 << 20));
   sub.add_flag("--same-values", options.same_values, "with --races: accept two writes of the same value")
       ->needs(races);
+  sub.add_option_function<std::string>(
+         "--proxy", [&options](std::string const& text) { options.proxies = text != "off"; },
+         "with --races: whether a write needs a fence.proxy.async before wgmma reads it or a bulk copy "
+         "overwrites\n"
+         "it, as flow has it: write (default), as the PTX ISA requires, or off")
+      ->needs(races)
+      ->check(CLI::IsMember({"write", "off"}));
 }
 
 /// Adds the facts of a launch; returns --shared-bytes.

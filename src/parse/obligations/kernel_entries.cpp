@@ -36,8 +36,9 @@ class KernelEntries {
  private:
   std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
     static std::set<std::string_view> const known{
-        "ptx",  "name", "block",  "grid",  "param", "shared_bytes", "excess", "at_most",        "allow",
-        "data", "arch", "expect", "bases", "races", "same_values",  "global", "excess_sectors", "pointers"};
+        "ptx",         "name",  "block",  "grid",           "param",   "shared_bytes", "excess",
+        "at_most",     "allow", "data",   "arch",           "expect",  "bases",        "races",
+        "same_values", "proxy", "global", "excess_sectors", "pointers"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
@@ -205,6 +206,13 @@ class KernelEntries {
         file_.fail("same_values is true or false, and of races", same->source(),
                    "races = true, same_values = true: two writes of one value are none");
       options.same_values = same->as_boolean()->get();
+    }
+    if (toml::node const* const proxy = table.get("proxy")) {
+      std::string const text = file_.string(*proxy, "proxy");
+      if ((text != "write" && text != "off") || !options.races)
+        file_.fail("proxy is \"write\" or \"off\", with races = true", proxy->source(),
+                   "proxy = \"off\": no fence.proxy.async is needed");
+      options.proxies = text != "off";
     }
     global_options(table, options);
     if (toml::node const* const grid = table.get("grid")) {
