@@ -325,6 +325,7 @@ fields = [
     ("kernels", "block's shape", kernel('name = "^column$"', "block = [8, 4]"), "[8, 4]", "[4, 8]"),
     ("kernels", "shapes of block", kernel('name = "^column$"', "block = [[8], [16]]"), "[8], [16]", "[8]"),
     ("kernels", "grid", kernel('name = "^column$"', "grid = 8"), "= 8", "= 4"),
+    ("kernels", "proxy", kernel('name = "^unfenced$"', "races = true", 'proxy = "off"', file="rings.ptx"), '"off"', '"write"'),
     ("kernels", "excess", kernel('name = "^few$"', "excess = 3"), "= 3", "= 2"),
     ("kernels", "at_most", kernel('name = "^few$"', "at_most = 4"), "= 4", "= 3"),
     ("kernels", "allow's line", kernel('name = "^few$"', 'allow = [{line = "shapes.cu:21", at_most = 4}]'), ":21", ":20"),

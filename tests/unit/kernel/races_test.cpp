@@ -266,19 +266,21 @@ TEST(KernelRaces, AnMbarrierHasOnePhase) {
   auto const open = [](std::string const& more, std::string const& reason, std::string of = init) {
     expect_open(first_thread + of + issued(more) + phase_wait + own_load, reason);
   };
-  open(expect + bulk + bulk, "bulk copies bring 512 bytes, 256 are expected");
-  open(expect + expect + bulk, "several arrivals at an mbarrier");
-  open(expect + bulk, "an mbarrier of several arrivals",
-       "mbarrier.init.shared::cta.b64 [%r2+4096], 2;\nS: bar.sync 0;\n");
+  open(expect + bulk + bulk, "bulk copies bring more bytes than are expected");
+  open(expect + expect + bulk, "a thread arrives again at an mbarrier that no other one is paired with");
+  // Its phase is never complete: no thread goes on.
+  expect_free(first_thread + "mbarrier.init.shared::cta.b64 [%r2+4096], 2;\nS: bar.sync 0;\n" +
+              issued(expect + bulk) + phase_wait + own_load);
   open(expect + bulk, "mbarrier.init", "mbarrier.init.shared::cta.b64 [%r2+4096], 1;\nS:\n");
   open(expect + bulk, "not one mbarrier.init", "S: bar.sync 0;\n");
-  expect_open(first_thread + init + expect + bulk + phase_wait + own_load, "several threads may execute");
+  expect_open(first_thread + init + expect + bulk + phase_wait + own_load,
+              "64 threads may arrive at an mbarrier");
   expect_open(first_thread + init + issued(expect + bulk) +
                   "V: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2+4096], 1;\n@!%p2 bra V;\n" +
                   own_load,
-              "a wait for another phase");
+              "two threads may access one byte");
   expect_open(first_thread + init + looped("", "\n" + issued(expect + bulk) + phase_wait + "bar.sync 0;\n"),
-              "an mbarrier of several phases is not modelled");
+              "a thread arrives again at an mbarrier that no other one is paired with");
 }
 
 TEST(KernelRaces, WritesNeedAProxyFenceBeforeABulkCopy) {
@@ -343,6 +345,47 @@ TEST(KernelRaces, StoresOfLoadedValuesMayBeOfOneValue) {
   EXPECT_EQ(races_of("mov.u32 %r6, %r1;" + stores, accepted).verdict, RaceVerdict::refuted);
   // Shared memory that no thread has written may hold any numbers.
   EXPECT_EQ(races_of("ld.shared.u32 %r6, [%r4+4096];" + stores, accepted).verdict, RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, AProofComparesWhatTwoStoresStore) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  auto const verdict = [&](std::string const& body) { return races_of(body, accepted).verdict; };
+  EXPECT_EQ(verdict("mov.u32 %r6, 7; st.shared.u32 [%r2], %r6;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict("st.shared.u32 [%r2], %r3;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict("shr.u32 %r6, %r1, 6; st.shared.u32 [%r2], %r6;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict("shr.u32 %r6, %r1, 5; st.shared.u32 [%r2], %r6;"), RaceVerdict::refuted);
+  // One value at two addresses that overlap is not one value of each byte.
+  EXPECT_NE(
+      verdict("mov.u32 %r6, 7; add.u32 %r7, %r2, %r1; st.shared.u8 [%r7], %r6; st.shared.u16 [%r2], %r6;"),
+      RaceVerdict::proved);
+  EXPECT_EQ(races_of("mov.u32 %r6, 7; st.shared.u32 [%r2], %r6;").verdict, RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, AnAtomicGivesNumbersInTheOrderOfTheThreads) {
+  std::string const indexed = "shl.b32 %r7, %r6, 2; add.u32 %r7, %r7, %r2; st.shared.u32 [%r7+4], %r1;",
+                    none = "mov.u32 %r8, 0; atom.shared.add.u32 %r6, [%r2], %r8; ";
+  expect_race(none + indexed, RaceKind::lost_store);
+  expect_open("atom.shared.add.u32 %r6, [%r2], 1; " + indexed, "two threads may access one byte");
+}
+
+TEST(KernelRaces, ProxiesMayBeLeftOut) {
+  KernelOptions off;
+  off.proxies = false;
+  std::string const rest = issued(expect + bulk) + phase_wait + own_load;
+  KernelRaces const races = races_of(fill + first_thread + init + rest, off);
+  EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+  EXPECT_TRUE(std::any_of(races.assumed.begin(), races.assumed.end(),
+                          [](std::string const& a) { return a.find("--proxy off") != std::string::npos; }));
+}
+
+TEST(KernelRaces, ABarrierOfAPartWithANumberOfItsOwnIsLeftOut) {
+  std::string const part = "setp.ge.u32 %p1, %r1, 32; @%p1 bra S; bar.sync 1, 32;\nS: ";
+  expect_free("st.shared.u32 [%r4], %r1; bar.sync 0; " + part + "ld.shared.u32 %r6, [%r5];");
+  expect_open("st.shared.u32 [%r4], %r1; " + part + "ld.shared.u32 %r6, [%r5];",
+              "a barrier of a part of the block");
+  expect_open("st.shared.u32 [%r4], %r1; bar.sync 1; " + part + "ld.shared.u32 %r6, [%r5];",
+              "a barrier of a part of the block");
 }
 
 TEST(KernelRaces, VolatileAccessesAreNoDataRace) {
