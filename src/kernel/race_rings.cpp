@@ -25,7 +25,7 @@ constexpr std::uint32_t most_pending_commits = 32;
 struct Mbarrier {
   std::uint64_t address = 0;
   std::optional<std::uint64_t> count{};
-  std::set<std::uint32_t> inits{}, arrivals{}, copies{};
+  std::set<std::uint32_t> inits{}, arrivals{}, copies{}, waits{};
   std::set<std::uint64_t> expected{};                                ///< bytes
   std::set<std::pair<std::uint64_t, std::uint32_t>> destinations{};  ///< of its copies, with the access
 };
@@ -153,16 +153,11 @@ std::string RingSearch::find(std::uint32_t& line) {
   sampling_ = false;
   for (std::set<Place>& places : places_) places.clear();
   if (obstacle_.empty() && !paths.follow(*this) && obstacle_.empty()) obstacle_ = many;
-  for (std::size_t m = 0; m < mbarriers_.size() && obstacle_.empty(); ++m) {
-    Mbarrier const& one = mbarriers_[m];
-    if (one.inits.size() == 1 && one.count) continue;
-    Ring& ring = rings_[static_cast<std::size_t>(ring_of_[m])];
-    std::set<std::uint32_t> const& named = !one.inits.empty()      ? one.inits
-                                           : !one.arrivals.empty() ? one.arrivals
-                                                                   : one.copies;
-    if (!named.empty())
-      breaks(ring, "an mbarrier has not one mbarrier.init with a constant count", *named.begin());
-    if (named.empty()) ring.broken = "an mbarrier has no mbarrier.init";
+  for (Mbarrier const& m : mbarriers_) {
+    if (m.inits.size() == 1 && m.count) continue;
+    std::set<std::uint32_t> used = m.inits;
+    for (auto const* more : {&m.arrivals, &m.copies, &m.waits}) used.insert(more->begin(), more->end());
+    if (!used.empty()) fail("an mbarrier has not one mbarrier.init with a constant count", *used.begin());
   }
   line = line_;
   return obstacle_;
@@ -208,8 +203,9 @@ void RingSearch::access(PathHistory& h, std::uint32_t access, PathValue const& a
   place(h, access, address, 0);
   bool const wait = op(access).find(".parity") != std::string::npos;
   std::int32_t const m = mbarrier_at(address, access, !wait);
-  if (m < 0 || !obstacle_.empty() || wait) return;
+  if (m < 0 || !obstacle_.empty()) return;
   auto const index = static_cast<std::uint32_t>(m);
+  if (wait) return void(mbarriers_[index].waits.insert(access));
   if (op(access).starts_with("mbarrier.init")) return initialise(h, index, access, size);
   arrive(h, index, access, size);
 }

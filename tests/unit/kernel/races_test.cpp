@@ -273,6 +273,8 @@ TEST(KernelRaces, AnMbarrierHasOnePhase) {
               issued(expect + bulk) + phase_wait + own_load);
   open(expect + bulk, "mbarrier.init", "mbarrier.init.shared::cta.b64 [%r2+4096], 1;\nS:\n");
   open(expect + bulk, "not one mbarrier.init", "S: bar.sync 0;\n");
+  expect_open(first_thread + "S: bar.sync 0;\n" + issued(expect + bulk) + phase_wait,
+              "not one mbarrier.init");
   expect_open(first_thread + init + expect + bulk + phase_wait + own_load,
               "64 threads may arrive at an mbarrier");
   expect_open(first_thread + init + issued(expect + bulk) +
