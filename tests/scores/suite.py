@@ -69,12 +69,12 @@ class Suite:
             return {"verdict": "unknown", "reason": " ".join(r.stderr.split())[:300] or f"exit code {r.returncode}", "error": r.stderr}
         return json.loads(r.stdout)
 
-    def races(self, ptx, *options, seconds=300):
+    def races(self, ptx, *options, seconds=300, values=("--same-values",)):
         """What `swizproof kernel --races` says of the only kernel, as `flow` words it."""
         path = self.folder / "asked.ptx"
         path.write_text(ptx)
         try:
-            r = subprocess.run([self.given.binary, "kernel", path, "--races", "--same-values", *options, "--json"], capture_output=True, text=True, check=False, timeout=seconds)
+            r = subprocess.run([self.given.binary, "kernel", path, "--races", *values, *options, "--json"], capture_output=True, text=True, check=False, timeout=seconds)
         except subprocess.TimeoutExpired:
             return {"verdict": "unknown", "reason": f"no answer after {seconds} s"}
         if r.returncode not in (0, 1, 3) or not r.stdout:
