@@ -18,6 +18,22 @@ std::size_t operands_of_mbarrier(Decoded const& d) {
   return d.has("arrive") && d.has("expect_tx") ? 3 : 2;
 }
 
+std::size_t operands_of_tensor(Decoded const& d) {
+  switch (d.handler) {
+    case Handler::tensor_allocate:
+      return d.has("relinquish_alloc_permit") ? 0 : 2;
+    case Handler::tensor_load:
+    case Handler::tensor_store:
+      return d.has("16x32bx2") ? 3 : 2;
+    case Handler::tensor_mma:
+      return d.has("block_scale") ? 7 : 5;
+    case Handler::tensor_copy:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
 /// Operands that an instruction has at least.
 std::size_t operands_of(Decoded const& d) {
   switch (d.handler) {
@@ -59,19 +75,15 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::active_mask:
     case Handler::arrive_async:
     case Handler::wgmma_wait:
-    case Handler::tensor_commit:
       return 1;
+    case Handler::tensor_commit:
     case Handler::tensor_allocate:
-      return d.has("relinquish_alloc_permit") ? 0 : 2;
     case Handler::tensor_load:
     case Handler::tensor_store:
-      return d.has("16x32bx2") ? 3 : 2;
     case Handler::tensor_mma:
-      return d.has("block_scale") ? 7 : 5;
     case Handler::tensor_copy:
-      return 2;
     case Handler::tensor_shift:
-      return 1;
+      return operands_of_tensor(d);
     case Handler::barrier:
       return d.has("red") ? 3 : 0;
     case Handler::wait:

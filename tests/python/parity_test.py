@@ -25,7 +25,7 @@ from questions import LEFT_OUT  # noqa: E402
 PROGRAM = os.environ["SWIZPROOF_BINARY"]
 GOLDEN = ROOT / "tests" / "golden"
 ASKED = sorted({*_questions.__all__} - {"predict"})  # whose lines are another test
-FLAGS = ("all", "bytes", "every-element", "padding", "sass", "transposed", "xor")
+FLAGS = ("all", "brief", "bytes", "every-element", "padding", "races", "sass", "transposed", "xor")
 #: Several words may follow these.
 GREEDY = ("access",)
 
