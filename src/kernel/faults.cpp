@@ -204,7 +204,10 @@ class FaultCheck {
     if (some(may, odd)) faults_.aligned = false;
     // If the block is not known, only its first warp surely exists.
     bool const exists = !kernel_.launch.any_multiple || now_.number == 0;
-    if (!sum_.others && exists) note_outside(lanes_of_mask(m, does, at.beyond), at.bytes);
+    if (!sum_.others && exists) {
+      note_outside(lanes_of_mask(m, does, at.beyond), at.bytes);
+      note_possible(lanes_of_mask(m, may, at.beyond), assumptions);
+    }
     faults_.misaligned |= note_misaligned(lanes_of_mask(m, does, odd), at.bytes);
   }
 
@@ -220,6 +223,12 @@ class FaultCheck {
                          ? fmt::format("{} of shared memory, which ends at {:#x}", text, array_.end)
                          : fmt::format("{} of {}, which has {} bytes", text,
                                        short_name(kernel_.program.symbols[now_.symbol].name), array_.end);
+  }
+
+  /// Keeps the first lane that leaves an array if the guard lets it.
+  void note_possible(std::vector<unsigned> const& lanes, std::vector<Assumption> const& assumptions) {
+    if (!lanes.empty() && !first_.possible && now_.number != execution::Warp::every)
+      first_.possible = {now_.number, lanes.front(), assumptions};
   }
 
   /// True if one of the lanes is surely misaligned: each of them if the base is known to be aligned, else one of two that differ by no

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace swizproof::kernel_detail {
 
@@ -25,9 +26,16 @@ struct Faults {
   }
 };
 
-/// The first lane that leaves its array, and the first that is misaligned, in words.
+/// A lane that leaves its array if the guard lets it, where the assumptions hold.
+struct OutsideLane {
+  unsigned warp = 0, lane = 0;
+  std::vector<execution::Assumption> assumptions{};
+};
+
+/// The first lane that leaves its array, and the first that is misaligned, in words; and the first that leaves it if it comes there.
 struct FirstFaults {
   std::string outside{}, misaligned{};
+  std::optional<OutsideLane> possible{};
 };
 
 /// Bytes of an array, from the start of its window on.

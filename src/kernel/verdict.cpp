@@ -51,6 +51,7 @@ std::uint32_t index_of(ExecutedKernel const& kernel, MemoryAccess const& m) {
 Verdicts::Verdicts(ExecutedKernel& kernel)
     : kernel_(kernel),
       witnesses_(kernel.program, kernel.flow, kernel.execution, kernel.launch),
+      outside_(kernel.program, kernel.flow, kernel.execution, kernel.launch),
       runs_(kernel.program, kernel.flow, kernel.execution, kernel.launch, kernel.warps.all(),
             [&kernel](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address,
                       std::map<std::uint32_t, std::uint64_t> const& bases) {
@@ -76,6 +77,7 @@ void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAc
   shown_.reset();
   replayed_.reset();
   find_executions(search, cost, out);
+  find_outside(search, out);
   show_smallest(search, out);
 }
 
@@ -107,6 +109,27 @@ void Verdicts::find_executions(AccessSearch const& search, CaseCost const& cost,
   out.seen = replayed_->wavefronts;
   show(*replayed_, search, out);
   shown_by_replay_ = true;
+}
+
+void Verdicts::find_outside(AccessSearch const& search, KernelAccess& out) {
+  bool const open = !out.in_bounds && extent_of(kernel_, search.symbol).end != 0;
+  if (!open || kernel_.program.language == "SASS") return;
+  if (auto const& lane = search.first_faults.possible) {
+    auto const values = outside_.find(kernel_.warps.plain(lane->warp), lane->warp, search.access.loop,
+                                      search.access.guard, 1U << lane->lane, lane->assumptions);
+    if (values && search.access.exact) {
+      Replay::Trips const trips = kernel_.iterations.around(lane->warp, search.access.loop);
+      Replay run = run_of(search, lane->warp, index_of(kernel_, search.memory), witness_style, trips);
+      run.give(*values);
+      replay_once(run, lane->warp, search, out);
+    }
+    if (values && !out.in_bounds) runs_.run_with(*values, lane->warp);
+  }
+  if (out.in_bounds) return;
+  auto const& fault = runs_.seen(index_of(kernel_, search.memory), ~0U).fault;
+  // If the block is not known, only its first warp surely exists.
+  if (fault && fault->outside && (!kernel_.launch.any_multiple || fault->warp == 0))
+    take_fault(*fault, false, search, out);
 }
 
 /// True if an address takes values of the launch: parameters and block numbers.

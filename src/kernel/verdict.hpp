@@ -36,6 +36,9 @@ class Verdicts {
                                          unsigned style, execution::Replay::Trips const& trips);
   /// Looks for an execution that reaches the bound, and for one with a fault.
   void find_executions(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
+  /// Looks for an execution with a lane outside of its array, where bounds are open and its size is known: with parameters that lead a lane
+  /// there that leaves it, and in runs.
+  void find_outside(AccessSearch const& search, KernelAccess& out);
   /// Takes what a replay shows.
   void replay_once(execution::Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out);
   /// Result that a replay surely shows: the cost of the access, or its fault. Throws Disagreement if it costs more than the bound.
@@ -72,7 +75,7 @@ class Verdicts {
   [[nodiscard]] bool counts_alone(CaseCost const& cost);
 
   ExecutedKernel& kernel_;
-  execution::Witnesses witnesses_;
+  execution::Witnesses witnesses_, outside_;
   execution::Runs runs_;
   execution::SeenFault fault_{};  ///< of the access that is replayed
   std::optional<execution::Seen>

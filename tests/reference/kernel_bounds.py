@@ -2,12 +2,14 @@
 """kernel_bounds.py --cases N --seed S: a reference model of bounds, alignment and "no lane executes it", written from docs/kernels.md alone.
 
 Random kernels access an array at an index that integer instructions make of the thread's number, a parameter n, a loaded number x and the
-number of the block, behind comparisons of such values, in and behind a loop. Each is executed in Python for many values, among them those at the edges of what
+number of the block, behind comparisons of such values, in and behind a loop. As many others have elements of 1 to 8 bytes, and branches and
+loops that depend on parameters alone: these must be decided, and the parameters and lane that the answer names must leave the array. Each is executed in Python for many values, among them those at the edges of what
 it compares with. None that the program calls in bounds or aligned leaves the array or is odd; none that no lane executes is executed.
 """
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -118,6 +120,97 @@ class Kernel:
         return on, [signed(at + k * self.step) for k in range(max(self.trips, 1))]
 
 
+class Direct:
+    """Elements of 1 to 8 bytes at scale * thread + step * iteration, in an array that may start anywhere its type allows, behind comparisons of the
+    parameters n and m, and in loops of n iterations: whether a thread can leave the array is known by enumeration, and must be decided."""
+    CONDITIONS = [("lt.s32", lambda a, b: signed(a) < signed(b)), ("gt.s32", lambda a, b: signed(a) > signed(b)), ("ge.u32", lambda a, b: a >= b),
+                  ("eq.u32", lambda a, b: a == b), ("ne.u32", lambda a, b: a != b), ("le.u32", lambda a, b: a <= b)]
+
+    def __init__(self, rng, number):
+        self.unit = rng.choice([1, 1, 1, 2, 2, 4, 8])
+        self.scale, self.flip = rng.choice([1, 1, 1, 2, 3, -1]), rng.choice([0, 0, 1, 2, 31])
+        self.first = rng.choice([0, 0, 1, 5, 64]) + (BLOCK - 1 if self.scale < 0 else 0)
+        self.step, self.trips = 0, rng.choice(["", "", "n", "n", 1, 3, 9])
+        if self.trips and rng.random() < 0.4:
+            self.step = rng.choice([1, 4, 16])
+        reach = [self.first + self.scale * (t ^ self.flip) for t in range(BLOCK)]
+        last = max(reach) + self.step * (self.trips - 1 if isinstance(self.trips, int) else 5)
+        self.size = self.unit * max(1, last + 1 - rng.choice([0, 0, 0, 1, 1, 2, 7, 40]))
+        if rng.random() < 0.15:
+            self.first -= rng.choice([1, 3])  # before the array
+        self.guards = []  # (register, comparison, number or register, negated)
+        for _ in range(rng.choice([0, 0, 1, 1, 2])):
+            of = rng.choice("nmmt")
+            self.guards.append((of, rng.choice(self.CONDITIONS), rng.choice([0, 1, 3, 10, 31, 32, 40, 63, 64, 1000, 0x7FFFFFFF]), rng.random() < 0.3))
+        name = {"n": "%r1", "m": "%r5", "t": "%r2"}
+        text = [f".entry d{number}(.param .u32 n, .param .u32 m)\n{{ .reg .b32 %r<64>; .reg .pred %p<16>; .reg .b64 %d<2>; .reg .b16 %h<2>;"
+                f" .shared .align {self.unit} .b8 s[{self.size}];",
+                f"mov.u32 %r2, %tid.x; ld.param.u32 %r1, [n]; ld.param.u32 %r5, [m]; xor.b32 %r6, %r2, {self.flip}; mul.lo.s32 %r6, %r6, {self.scale * self.unit};",
+                f"mov.u32 %r7, s; add.s32 %r6, %r6, %r7; add.s32 %r6, %r6, {self.first * self.unit}; mov.u32 %r8, 0;"]
+        for i, (of, (kind, _), number_, negated) in enumerate(self.guards):
+            text.append(f"setp.{kind} %p{i}, {name[of]}, {number_}; @{'' if negated else '!'}%p{i} bra X;")
+        access = {1: "st.shared.u8 [%r6], %h0;", 2: "st.shared.u16 [%r6], %h0;", 4: "st.shared.u32 [%r6], %r2;", 8: "st.shared.u64 [%r6], %d0;"}[self.unit]
+        if self.trips:
+            trips = "%r1" if self.trips == "n" else self.trips
+            text.append(f"setp.ge.s32 %p9, 0, {trips}; @%p9 bra X;" if self.trips == "n" else "")
+            text.append(f"L: {access} add.u32 %r6, %r6, {self.step * self.unit}; add.u32 %r8, %r8, 1; setp.lt.s32 %p8, %r8, {trips}; @%p8 bra L;")
+        else:
+            text.append(access)
+        self.name, self.text = f"d{number}", "\n".join(text) + "\nX: ret; }\n"
+
+    def passes(self, n, m, t):
+        return all(check({"n": n, "m": m, "t": t}[of], number) != negated for of, (_, check), number, negated in self.guards)
+
+    def iterations(self, n):
+        """Iterations of the loop; of so many that the array ends before, as many as that takes."""
+        if self.trips == "":
+            return 1
+        return self.trips if isinstance(self.trips, int) else min(max(signed(n), 0), 1 if self.step == 0 else self.size // self.unit + 70)
+
+    def byte(self, t, k):
+        return (self.first + self.scale * (t ^ self.flip) + self.step * k) * self.unit
+
+    def leaves(self, n, m, t):
+        count = self.iterations(n)
+        ends = [self.byte(t, k) for k in {0, count - 1}] if count else []
+        return self.passes(n, m, t) and any(at < 0 or at + self.unit > self.size for at in ends)
+
+    def values(self, of):
+        edges = {0, 1, 2, M} | {number + d & M for g, _, number, _ in self.guards if g == of for d in (-1, 0, 1)}
+        if of == "n" and self.trips == "n":
+            edges |= {self.size // self.unit + 80, 7}
+        return sorted(edges)
+
+    def answer(self):
+        """Whether some thread of some launch executes it, and whether one leaves the array."""
+        runs = [(n, m, t) for n in self.values("n") for m in self.values("m") for t in range(BLOCK) if self.passes(n, m, t) and self.iterations(n)]
+        return bool(runs), any(self.leaves(*r) for r in runs)
+
+    def wrong(self, said):
+        runs, leaves = self.answer()
+        executed = said["executed"] is not False
+        if executed != runs:
+            yield "executed is not what it is" if runs or said["verdict"] == "refuted" else ""
+        if not runs:
+            return
+        if (said["in_bounds"] is False) != leaves or (said["in_bounds"] is True) == leaves:
+            # Iterations that are further than runs go are open.
+            if not (self.step and self.trips == "n" and said["in_bounds"] is None):
+                yield f"in_bounds is {said['in_bounds']}, and {'a' if leaves else 'no'} thread leaves the array"
+        if said["in_bounds"] is not False or not leaves:
+            return
+        found = re.fullmatch(r"lane (\d+) of warp (\d+) accesses byte (-?\w+) of s, which has (\d+) bytes(?:, if (.*))?", said["reason"])
+        if not found or int(found[4]) != self.size:
+            yield "its reason is of another form: " + said["reason"]
+            return
+        given = dict(part.split(" = ") for part in (found[5] or "").split(", ") if part)
+        for n in ([int(given["n"])] if "n" in given else self.values("n")):
+            for m in ([int(given["m"])] if "m" in given else self.values("m")):
+                if not self.leaves(n, m, 32 * int(found[2]) + int(found[1])):
+                    yield f"with n = {n}, m = {m} this lane does not leave the array: " + said["reason"]
+                    return
+
+
 def main():
     parse = argparse.ArgumentParser(description=__doc__)
     parse.add_argument("--cases", type=int, default=100)
@@ -127,14 +220,22 @@ def main():
     rng, differ, tally = random.Random(args.seed), 0, {}
     for start in range(0, args.cases, 100):
         kernels = [Kernel(rng, k) for k in range(min(100, args.cases - start))]
+        direct = [Direct(rng, k) for k in range(len(kernels))]
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as f:
-            f.write(".version 9.0\n.target sm_90a\n.address_size 64\n" + "".join(k.text for k in kernels))
+            f.write(".version 9.0\n.target sm_90a\n.address_size 64\n" + "".join(k.text for k in kernels + direct))
             f.flush()
             run = subprocess.run([args.binary, "kernel", f.name, "--json", "--block", str(BLOCK)], capture_output=True, text=True)
         if run.returncode not in (0, 1, 3):
             print(run.stderr)
             return 1
         answers = {a["kernel"]: a for a in json.loads(run.stdout)["kernels"]}
+        for number, k in enumerate(direct):
+            (said,) = answers[k.name]["accesses"]
+            key = f"direct: bounds {said['in_bounds']}"
+            tally[key] = tally.get(key, 0) + 1
+            for w in filter(None, k.wrong(said)):
+                differ += 1
+                print(f"seed {args.seed}, case {start + number}, direct: {w}\n{k.text}")
         for number, k in enumerate(kernels):
             (said,) = answers[f"k{number}"]["accesses"]
             r = np.random.default_rng(rng.getrandbits(32))

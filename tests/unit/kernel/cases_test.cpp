@@ -342,12 +342,13 @@ TEST(Kernel, AGuardedLoadHasTheAddressThatItsGuardGives) {
 }
 
 TEST(Kernel, ASumMayStartWhereAConditionChooses) {
-  std::string const start =
-                        "setp.gt.u32 %p1, %r3, 9; selp.b32 %r6, 4096, 0, %p1; mad.lo.u32 %r4, %r1, 4, %r6; "
-                        "add.s32 %r4, %r4, %r2;",
-                    toggle =
-                        "ld.shared.u32 %r7, [%r4]; add.u32 %r8, %r20, %r3; and.b32 %r8, %r8, 1; "
-                        "setp.eq.u32 %p2, %r8, 0; selp.b32 %r9, 2048, -2048, %p2; add.s32 %r4, %r4, %r9;";
+  std::string const
+      start =
+          "setp.gt.u32 %p1, %r3, 9; selp.b32 %r6, 4096, 2048, %p1; mad.lo.u32 %r4, %r1, 4, %r6; "
+          "add.s32 %r4, %r4, %r2;",
+      toggle =
+          "ld.shared.u32 %r7, [%r4]; add.u32 %r8, %r20, %r3; and.b32 %r8, %r8, 1; "
+          "setp.eq.u32 %p2, %r8, 0; selp.b32 %r9, 2048, -2048, %p2; add.s32 %r4, %r4, %r9;";
   KernelAccess const a = one(looped(start, toggle));
   EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
   EXPECT_EQ(a.wavefronts, 1U);

@@ -129,5 +129,50 @@ TEST(Kernel, AlignedAndInBounds) {
   EXPECT_EQ(c.in_bounds, false);
 }
 
+/// A store of each thread's element to `few`, 64 elements of so many bytes, by 128 threads.
+KernelAccess elements(unsigned bytes, std::string const& condition = "", std::string const& more = "") {
+  std::string const type = bytes == 1 ? "u8 [%r7], %h1;" : bytes == 2 ? "u16 [%r7], %h1;" : "u32 [%r7], %r1;";
+  return decided(".reg .b16 %h<3>; .shared .align " + std::to_string(bytes) + " .b8 few[" +
+                     std::to_string(64 * bytes) + "]; mov.u32 %r7, few; mul.lo.u32 %r8, %r1, " +
+                     std::to_string(bytes) + "; add.u32 %r7, %r7, %r8; " + condition + " st.shared." + type +
+                     more,
+                 {.block = std::array<std::uint32_t, 3>{128, 1, 1}})
+      .at(0);
+}
+
+TEST(KernelFaults, ElementsOfLessThanAWordThatLeaveTheirArray) {
+  for (unsigned const bytes : {1U, 2U, 4U}) {
+    KernelAccess const a = elements(bytes);
+    EXPECT_EQ(a.verdict, KernelVerdict::refuted) << bytes;
+    EXPECT_EQ(a.in_bounds, false);
+    EXPECT_TRUE(a.reason.starts_with("lane 0 of warp 2 accesses byte 0x" +
+                                     std::string(bytes == 1   ? "40"
+                                                 : bytes == 2 ? "80"
+                                                              : "100") +
+                                     " of few, which has "))
+        << a.reason;
+    EXPECT_EQ(elements(bytes, "setp.lt.u32 %p1, %r1, 64; @%p1 ").in_bounds, true) << bytes;
+  }
+}
+
+TEST(KernelFaults, ExecutionsBehindConditionsOnParametersAreFound) {
+  KernelAccess const branch = elements(4, "setp.gt.s32 %p1, %r3, 3; @%p1 ");
+  EXPECT_EQ(branch.reason, "lane 0 of warp 2 accesses byte 0x100 of few, which has 256 bytes, if n = 4");
+  EXPECT_EQ(branch.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(elements(2, "setp.eq.s32 %p1, %r3, 70000; @%p1 ").reason,
+            "lane 0 of warp 2 accesses byte 0x80 of few, which has 128 bytes, if n = 70000");
+  KernelAccess const loop = elements(4, "setp.lt.s32 %p1, %r3, 1; @%p1 ret; mov.u32 %r9, 0;\nL: ",
+                                     " add.u32 %r9, %r9, 1; setp.lt.s32 %p2, %r9, %r3; @%p2 bra L;");
+  EXPECT_EQ(loop.reason, "lane 0 of warp 2 accesses byte 0x100 of few, which has 256 bytes, if n = 1");
+  // Iteration 40 of n leaves it.
+  KernelAccess const later =
+      elements(4, "setp.ge.u32 %p1, %r1, 60; @%p1 ret; mov.u32 %r9, 0;\nL: ",
+               " add.u32 %r7, %r7, 4; add.u32 %r9, %r9, 1; setp.lt.s32 %p2, %r9, %r3; @%p2 bra L;");
+  EXPECT_EQ(later.in_bounds, false);
+  EXPECT_EQ(later.reason, "lane 27 of warp 1 accesses byte 0x100 of few, which has 256 bytes, if n = 6");
+  // n > 3 and n < 3: no thread comes there.
+  EXPECT_NE(elements(4, "setp.gt.s32 %p1, %r3, 3; setp.lt.and.s32 %p1, %r3, 3, %p1; @%p1 ").in_bounds, false);
+}
+
 }  // namespace
 }  // namespace swizproof
