@@ -15,7 +15,6 @@ namespace swizproof::kernel_detail {
 
 using execution::ExecutedAccess;
 using program::MemoryAccess;
-using program::Space;
 
 bool is_wgmma(program::SharedOperand const& operand) { return operand.is_descriptor() && !operand.tcgen05; }
 

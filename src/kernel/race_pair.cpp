@@ -444,7 +444,7 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
     bytes.push_back(bytes_of(address, *what[t]));
     if (earlier) stayed(e, *what[t], of);
-    if (e.value != 0) values.emplace_back(terms_, translated(e.value, of));
+    if (e.value != 0) values.push_back({terms_, translated(e.value, of)});
   }
   Formula const overlap =
       bytes[1].first - bytes[0].first < bytes[0].second || bytes[0].first - bytes[1].first < bytes[1].second;

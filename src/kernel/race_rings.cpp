@@ -21,6 +21,8 @@ constexpr std::uint32_t most_mbarriers = 64;
 constexpr std::size_t most_places = 4'096;  ///< of one access
 constexpr std::uint32_t most_pending_commits = 32;
 
+}  // namespace
+
 /// One mbarrier.
 struct Mbarrier {
   std::uint64_t address = 0;
@@ -52,8 +54,6 @@ struct Place {
   std::uint64_t holds = 0, fills = 0;
   auto operator<=>(Place const&) const = default;
 };
-
-}  // namespace
 
 class RingSearch : public PathObserver {
  public:
