@@ -65,13 +65,10 @@ void TensorMma::read_form() {
     if (has(k.name)) kind_ = &k;
   if (kind_ == nullptr || kind_->scaled != has("block_scale")) now_.refuse_opcode();
   if (!kind_->scaled) return;
-  unsigned const of_32 = kind_->is_packed() ? 2 : 1;
-  form_.scales = has("scale_vec::1X")                                ? 1
-                 : has("scale_vec::2X")                              ? 2
-                 : has("scale_vec::4X") || has("block16")            ? 4
-                 : has("block32") || kind_->name != "kind::mxf4nvf4" ? of_32
-                                                                     : 0;
-  if (form_.scales == of_32 || (form_.scales == 4 && kind_->name == "kind::mxf4nvf4")) return;
+  if (std::optional<unsigned> const scales = scale_factors(*kind_, has)) {
+    form_.scales = *scales;
+    return;
+  }
   now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_scales,
              "the kind has no such number of scale factors");
 }

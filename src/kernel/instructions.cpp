@@ -39,11 +39,10 @@ Form form_of(program::Opcode const& op) {
   out.form.blocks = op.has("cta_group::2") ? 2 : 1;
   out.form.ws = op.has("ws"), out.form.sparse = op.has("sp");
   if (!out.kind->scaled) return out;
-  unsigned const of_32 = out.kind->is_packed() ? 2 : 1;
-  out.form.scales = op.has("scale_vec::1X")                        ? 1
-                    : op.has("scale_vec::2X")                      ? 2
-                    : op.has("scale_vec::4X") || op.has("block16") ? 4
-                                                                   : of_32;
+  std::optional<unsigned> const scales =
+      scale_factors(*out.kind, [&](std::string_view word) { return op.has(word); });
+  if (!scales) return {};
+  out.form.scales = *scales;
   return out;
 }
 
@@ -124,7 +123,7 @@ void decide_instruction(ExecutedKernel& kernel, std::size_t index, KnownBits& kn
   }
   Form const form = form_of(program::Opcode(operand.at.op));
   if (form.kind == nullptr) {
-    out.reason = "the kind of the instruction is not modelled";
+    out.reason = "the instruction has no such kind, or no such number of scale factors";
     return;
   }
   Bits const b = known.of(done.address);

@@ -14,6 +14,7 @@
 #include <swizproof/hardware/wgmma.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace swizproof {
@@ -46,6 +47,21 @@ struct TensorMmaForm {
   bool ws = false, sparse = false;
   unsigned scales = 0;  ///< scale factors along k: 1, 2, 4; 0 without .block_scale
 };
+
+/// Scale factors along k that the qualifiers of a scaled kind give: 1, 2 or 4; nothing if the kind has no such number. `has(word)` says whether
+/// the opcode has a qualifier. kind::mxf4nvf4 has no default. [PTX ISA 9.1, 9.7.16.10.7.1, table 54]
+template <typename Has>
+constexpr std::optional<unsigned> scale_factors(TensorMmaKind const& kind, Has has) {
+  unsigned const of_32 = kind.is_packed() ? 2 : 1;
+  bool const either = kind.name == "kind::mxf4nvf4";
+  unsigned const scales = has("scale_vec::1X")                     ? 1
+                          : has("scale_vec::2X")                   ? 2
+                          : has("scale_vec::4X") || has("block16") ? 4
+                          : has("block32") || !either              ? of_32
+                                                                   : 0;
+  if (scales == of_32 || (scales == 4 && either)) return scales;
+  return std::nullopt;
+}
 
 /// The fields of an instruction descriptor.
 struct MmaDescriptor {

@@ -103,6 +103,23 @@ TEST(MmaInstruction, SelectsScaleFactors) {
   EXPECT_EQ(rule("mxf4nvf4", scaled | e2m1 | 2U << 29, four), begin);
 }
 
+TEST(MmaInstruction, TakesTheScaleFactorsOfItsKind) {
+  auto const factors = [](std::string const& kind, std::string_view qualifier) {
+    return scale_factors(kind_of(kind), [&](std::string_view word) { return word == qualifier; });
+  };
+  EXPECT_EQ(factors("mxf8f6f4", ""), 1U);
+  EXPECT_EQ(factors("mxf8f6f4", "block32"), 1U);
+  EXPECT_EQ(factors("mxf8f6f4", "scale_vec::2X"), std::nullopt);
+  EXPECT_EQ(factors("mxf8f6f4", "block16"), std::nullopt);
+  EXPECT_EQ(factors("mxf4", ""), 2U);
+  EXPECT_EQ(factors("mxf4", "scale_vec::1X"), std::nullopt);
+  EXPECT_EQ(factors("mxf4", "scale_vec::4X"), std::nullopt);
+  EXPECT_EQ(factors("mxf4nvf4", ""), std::nullopt);
+  EXPECT_EQ(factors("mxf4nvf4", "block32"), 2U);
+  EXPECT_EQ(factors("mxf4nvf4", "block16"), 4U);
+  EXPECT_EQ(factors("mxf4nvf4", "scale_vec::4X"), 4U);
+}
+
 TEST(MmaInstruction, SaysWhereTheQualifierDisagrees) {
   EXPECT_TRUE(mma_descriptor(kind_of("f16"), m64 | n32 | f32 | 1U << 2).disagrees);
   TensorMmaForm const sp{1, false, true, 0};
