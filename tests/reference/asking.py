@@ -1,7 +1,9 @@
 """What reference models of single command lines share: options, the program's answer, an expectation, the summary."""
 import argparse
 import json
+import pathlib
 import subprocess
+import sys
 
 
 class Failure(Exception):
@@ -39,6 +41,16 @@ def ask(binary, *words):
     done = subprocess.run([binary, *words, "--json"], capture_output=True, text=True, check=False)
     expect(done.returncode in (0, 1), words, done.stderr)
     return json.loads(done.stdout)
+
+
+def kernels_of(binary, folder, text, *words):
+    """Answers of `kernel` about PTX, by mangled name: the text without its first lines."""
+    path = pathlib.Path(folder) / "cases.ptx"
+    path.write_text(".version 9.0\n.target sm_90a\n.address_size 64\n" + text, encoding="utf-8")
+    done = subprocess.run([binary, "kernel", path, "--json", *words], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1, 3):
+        sys.exit(f"exit code {done.returncode}: {done.stderr[:500]}\n{text}")
+    return {kernel["mangled"]: kernel for kernel in json.loads(done.stdout)["kernels"]}
 
 
 def print_sums(odd):

@@ -11,12 +11,11 @@ that meets it has waited for its mbarrier, or is behind a barrier and a wait for
 import argparse
 import collections
 import json
-import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
+from asking import kernels_of
 from races_kernels import BASE, BYTES, MASK, Generator
 
 
@@ -293,12 +292,7 @@ def main():
             count = min(50, given.cases - done)
             kernels = [Generator(random.Random(f"{given.seed} {done + k}"), f"k{done + k}", given.kind if given.kind != "any" else ("tiles", "bulk", "plain", "plain")[(done + k) % 4])
                        for k in range(count)]
-            path = pathlib.Path(folder) / "cases.ptx"
-            path.write_text(".version 8.0\n.target sm_90a\n.address_size 64\n" + "".join(k.ptx() for k in kernels))
-            r = subprocess.run([given.binary, "kernel", path, "--races", "--json"], capture_output=True, text=True, check=False)
-            if r.returncode not in (0, 1, 3):
-                sys.exit(f"seed {given.seed}, cases from {done}: exit code {r.returncode}: {r.stderr[:500]}")
-            answers = {k["mangled"]: k["races"] for k in json.loads(r.stdout)["kernels"]}
+            answers = {name: k["races"] for name, k in kernels_of(given.binary, folder, "".join(k.ptx() for k in kernels), "--races").items()}
             for kernel in kernels:
                 answer = answers.get(kernel.name, {"verdict": "proved"})
                 counts[answer["verdict"]] += 1

@@ -7,14 +7,12 @@ wrong, missing or twice, a second producer, an access too early or too late, a t
 happens-before with a clock for each thread and each copy. A wait is behind the arrivals and copies of the last complete phase of its parity alone. What is proved has no race and no arrival
 too many in any of these orders. How many kernels without flaws are proved is counted.
 """
-import argparse
 import collections
-import json
-import pathlib
 import random
-import subprocess
 import sys
 import tempfile
+
+from asking import kernels_of, options_of
 
 BASE, BARRIERS, MASK = 1024, 6144, 0xffffffff
 FLAWS = ("parity", "no wait", "count", "bytes", "offset", "early", "some", "no flip", "wrap", "producers", "twice", "no barrier", "late", "start", "length", "gap", "again", "leave", "token")
@@ -508,22 +506,13 @@ def complaint(kernel, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    given = options_of(__doc__, 100)
     counts, reasons, wrong, done = collections.Counter(), collections.Counter(), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         while done < given.cases:
             count = min(50, given.cases - done)
             kernels = [Kernel(random.Random(f"{given.seed} {done + k}"), f"k{done + k}") for k in range(count)]
-            path = pathlib.Path(folder) / "cases.ptx"
-            path.write_text(".version 8.0\n.target sm_90a\n.address_size 64\n" + "".join(k.ptx() for k in kernels))
-            r = subprocess.run([given.binary, "kernel", path, "--races", "--json"], capture_output=True, text=True, check=False)
-            if r.returncode not in (0, 1, 3):
-                sys.exit(f"seed {given.seed}, cases from {done}: exit code {r.returncode}: {r.stderr[:500]}")
-            answers = {k["mangled"]: k["races"] for k in json.loads(r.stdout)["kernels"]}
+            answers = {name: k["races"] for name, k in kernels_of(given.binary, folder, "".join(k.ptx() for k in kernels), "--races").items()}
             for kernel in kernels:
                 answer = answers[kernel.name]
                 found = complaint(kernel, random.Random(f"{given.seed} {kernel.name} orders"))
