@@ -140,11 +140,9 @@ std::optional<double> Numbers::of_bits(NameNode const& node, unsigned depth) {
   return value_of_bits(bits, node.format, node.bytes);
 }
 
-bool has_bits(Names const& names, std::vector<FlowTerm> const& terms) {
-  return std::any_of(terms.begin(), terms.end(), [&](FlowTerm const& t) {
-    return std::any_of(t.factors.begin(), t.factors.end(), [&](std::uint32_t f) {
-      return f != 0 && (names.bits_of(f) != 0 || names.sets().with(f) != nullptr);
-    });
+bool has_bits(Names const& names, FlowTerm const& term) {
+  return std::any_of(term.factors.begin(), term.factors.end(), [&](std::uint32_t f) {
+    return f != 0 && (names.bits_of(f) != 0 || names.sets().with(f) != nullptr);
   });
 }
 

@@ -34,6 +34,6 @@ class Numbers {
                                       std::vector<FlowTerm> const& found,
                                       std::vector<FlowTerm> const& expected);
 /// True if a term has bits that are read in another format, or the largest or smallest of a set: other terms may have the same value.
-[[nodiscard]] bool has_bits(Names const& names, std::vector<FlowTerm> const& terms);
+[[nodiscard]] bool has_bits(Names const& names, FlowTerm const& term);
 
 }  // namespace swizproof::flow_detail

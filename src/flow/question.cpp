@@ -331,24 +331,26 @@ class Launched {
     return true;
   }
 
-  /// Makes the answer unknown; false.
+  /// Makes the answer unknown; false. `line`: ~0U if no instruction is to be named.
   bool not_followed(Written const& w, std::string const& why, std::uint32_t line) {
     report_.reason =
         fmt::format("{} holds what is not followed: {}", kernel_.arrays[w.array].element(w.element), why);
-    report_.at = kernel_.line(line);
+    if (line != ~0U) report_.at = kernel_.line(line);
     return false;
   }
 
-  /// True if an element is wrong for some data. Other terms are; bits of another format may be the same value all the same: the answer
-  /// is unknown where no numbers tell them apart.
+  /// True if an element is wrong for some data. Other terms are, but bits of another format and largest or smallest of sets may have the same
+  /// value: then unknown, if no numbers tell them apart. Checked by Extremes.OfOneValueAreNotWrong.
   bool shown_wrong(Written const& w, std::vector<FlowTerm> const& found,
                    std::vector<FlowTerm> const& expected, Names const& names) {
-    if (!flow_detail::has_bits(names, found) ||
+    std::vector<FlowTerm> terms = found;
+    terms.insert(terms.end(), expected.begin(), expected.end());
+    auto const open = std::find_if(terms.begin(), terms.end(),
+                                   [&](FlowTerm const& t) { return flow_detail::has_bits(names, t); });
+    if (open == terms.end() ||
         flow_detail::differs_on_numbers(names, kernel_.arrays[w.array], found, expected))
       return true;
-    auto const bits = std::find_if(found.begin(), found.end(),
-                                   [&](FlowTerm const& t) { return flow_detail::has_bits(names, {t}); });
-    return not_followed(w, names.text(*bits), ~0U);
+    return not_followed(w, names.text(*open) + ", and no numbers that were tried are wrong", ~0U);
   }
 
   /// Computes an element of the launch's data: what it holds (none: what it held before), and what is expected. False if it has none.

@@ -84,7 +84,7 @@ def factor_of(name, data):
         smallest, members = SETS[name]
         return (min if smallest else max)(value_of(q, data) for q in members)
     if name not in data:
-        data[name] = Fraction(data["rng"].randint(-8, 8) * data["rng"].choice([1, 1, 5]), 2)
+        data[name] = Fraction(data["rng"].randint(-8, 8) * data["rng"].choice([1, 1, 5, 25]), 2)
     return data[name]
 
 

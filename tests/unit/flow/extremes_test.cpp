@@ -42,6 +42,14 @@ TEST(Extremes, OfValuesAreSets) {
   EXPECT_EQ(size.answer(), "proved") << "x is one of x and -x";
 }
 
+TEST(Extremes, OfOneValueAreNotWrong) {
+  Case c{load + "neg.f32 %f2, %f1;\nmul.rn.f32 %f2, %f2, %f1;\n" + store};
+  c.expect = {"c[i] = min(-a[i]*a[i], 14 - a[i])"};
+  EXPECT_EQ(c.kind(), "unknown") << "-x*x is below 14 - x for all x";
+  c.expect = {"c[i] = min(-a[i]*a[i], a[i] - 14)"};
+  EXPECT_EQ(c.answer(), "wrong element") << "-x*x is larger for x = 0";
+}
+
 TEST(Extremes, OfNumbersAreNumbers) {
   Case const c{
       "mov.f32 %f1, 0f80000000;\nmov.f32 %f3, 0f00000000;\nmax.f32 %f2, %f1, %f3;\nmin.f32 %f3, "
