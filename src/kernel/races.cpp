@@ -10,12 +10,12 @@
 #include "race_launches.hpp"
 #include "race_pair.hpp"
 #include "race_phases.hpp"
+#include "race_question.hpp"
 #include "race_rings.hpp"
 #include "race_run.hpp"
 #include "race_uniform.hpp"
 
 #include <swizproof/engine/decide.hpp>
-#include <swizproof/engine/walk.hpp>
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/program/step.hpp>
@@ -31,7 +31,6 @@
 #include <memory>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace swizproof {
@@ -54,9 +53,9 @@ namespace {
 using program::Space;
 
 constexpr std::size_t most_race_pairs = 6'000;
-constexpr std::uint64_t most_solver_steps = 4'000'000;  ///< most steps of one question, by Z3's count
-constexpr unsigned most_race_hints = 6;                 ///< cases of the solver that are executed
-constexpr unsigned warpgroup_threads = 128;             ///< [PTX ISA 9.1, 9.7.15.1]
+constexpr unsigned most_race_hints = 6;  ///< cases of the solver that are executed
+constexpr std::size_t pairs_at_once = 64;
+constexpr unsigned warpgroup_threads = 128;  ///< [PTX ISA 9.1, 9.7.15.1]
 
 class RaceSearch {
  public:
@@ -226,36 +225,8 @@ class RaceSearch {
   // ------------------------------------------------------------------------------------- proofs
 
   /// The answer to: no values of the unknowns make this true.
-  template <class Build>
-  Outcome never(Build const& build, std::vector<RaceUnknown>& unknowns) {
-    RacePair pair(program_, flow_, execution_, params_, shapes_, *uniform_);
-    Terms draft;
-    pair.begin(draft, {});
-    Formula const first = build(pair);
-    if (first.id == 0) return Proved{};
-    unknowns = pair.unknowns();
-    Question q{"no two threads meet", 64, {}, {}, {}, {}};
-    for (RaceUnknown const& u : unknowns)
-      q.variables.push_back({"v" + std::to_string(q.variables.size()), u.bits});
-    if (q.variables.empty()) return first.id == 1 ? Outcome(Refuted{}) : Outcome(Proved{});
-    q.on_terms = [&](std::span<Term const> values) {
-      pair.begin(*values[0].terms, values);
-      return states(!build(pair));
-    };
-    std::vector<Term> const variables = pair.values();  // of the draft: on numbers more of them would be one
-    q.on_numbers = [&](std::span<std::uint64_t const> numbers) {
-      std::unordered_map<std::uint32_t, std::uint64_t> known;
-      for (std::size_t i = 0; i < variables.size(); ++i) {
-        Node const& n = draft.nodes()[variables[i].id];
-        known[variables[i].id] = numbers[i];
-        if (n.op == Op::zero_extend) known[n.a] = numbers[i];
-      }
-      return states(number_of(draft, first.id, known) == 0);
-    };
-    Limits limits;
-    limits.steps = most_solver_steps;
-    limits.seconds = 20;
-    return decide_symbolically(std::span(&q, 1), limits);
+  Outcome never(RaceQuestions::Build const& build, std::vector<RaceUnknown>& unknowns) {
+    return RaceQuestions(program_, flow_, execution_, params_, shapes_, *uniform_).never(build, unknowns);
   }
 
   // ------------------------------------------------------------------------------------- rings
@@ -405,6 +376,8 @@ class RaceSearch {
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
+  using Pairs = std::vector<std::pair<Visit, Visit>>;
+
   /// Pairs of one barrier set: those that are decided, and the first that is not.
   struct PairSearch {
     RaceRun& runs;
@@ -437,13 +410,13 @@ class RaceSearch {
     PairSearch search{runs, warps, note, note_lines};
     for (Interval const& interval : intervals_of(program_, flow_, barriers, barriers_)) {
       std::vector<Visit> const& visits = *interval.visits;
+      Pairs pairs;
       for (std::size_t i = 0; i < visits.size(); ++i)
         for (std::size_t j = i; j < visits.size(); ++j)
-          if (!of_phase(visits[i]) && !of_phase(visits[j]) && !decide_pair(search, visits[i], visits[j]))
-            return false;
+          if (!of_phase(visits[i]) && !of_phase(visits[j])) pairs.emplace_back(visits[i], visits[j]);
       for (auto const& [copy, visits_behind] : interval.later)
-        for (Visit const& v : *visits_behind)
-          if (!decide_pair(search, copy, v)) return false;
+        for (Visit const& v : *visits_behind) pairs.emplace_back(copy, v);
+      if (!decide_pairs(search, pairs)) return false;
       if (interval.ends && some_end_)
         return give_up("a thread may end with no barrier behind the wait for its cp.async"), false;
     }
@@ -453,8 +426,7 @@ class RaceSearch {
   /// Copies against accesses of their own thread; false if a pair is not proved.
   bool prove_own(RaceRun& runs) {
     PairSearch search{runs, RacePair::Warps::own};
-    for (auto const& [copy, behind] : own_accesses(program_, flow_, barriers_))
-      if (!decide_pair(search, copy, behind)) return false;
+    if (!decide_pairs(search, own_accesses(program_, flow_, barriers_))) return false;
     return search.open.empty() || (give_up(search.open, search.lines), false);
   }
 
@@ -466,8 +438,8 @@ class RaceSearch {
   bool prove_phases(RaceRun& runs) {
     for (RacePair::Warps const warps : {RacePair::Warps::own, RacePair::Warps::any}) {
       PairSearch search{runs, warps};
-      for (auto const& [copy, v] : before_phases(program_, flow_, barriers_, warps == RacePair::Warps::own))
-        if (!decide_pair(search, copy, v)) return false;
+      if (!decide_pairs(search, before_phases(program_, flow_, barriers_, warps == RacePair::Warps::own)))
+        return false;
       if (!search.open.empty()) return give_up(search.open, search.lines), false;
     }
     return true;
@@ -478,29 +450,58 @@ class RaceSearch {
     for (RacePair::Warps const warps : {RacePair::Warps::own, RacePair::Warps::any}) {
       PairSearch search{runs, warps};
       search.fences = true;
+      Pairs pairs;
       for (auto const& [first, read] : unfenced(program_, flow_, barriers_, warps == RacePair::Warps::own))
         if (shared_.all[first.access].role != RaceRole::read &&
-            shared_.all[read.access].role != RaceRole::atomic && !decide_pair(search, first, read))
-          return false;
+            shared_.all[read.access].role != RaceRole::atomic)
+          pairs.emplace_back(first, read);
+      if (!decide_pairs(search, pairs)) return false;
       if (!search.open.empty()) return give_up(search.open, search.lines), false;
     }
     return true;
   }
 
+  /// False if the answer is given. The first pair that is not proved is noted.
+  template <class Range>
+  bool decide_pairs(PairSearch& search, Range const& pairs) {
+    Pairs open;
+    for (auto const& [a, b] : pairs) {
+      if (!may_race(a, b) || !search.done.insert({a, b}).second || in_rings(a, b, search.fences)) continue;
+      if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
+      if (disjoint(a, b) || of_one_thread(a, b, search.warps)) continue;
+      open.emplace_back(a, b);
+      if (open.size() == pairs_at_once && !decide_open(search, open)) return false;
+    }
+    return decide_open(search, open);
+  }
+
+  /// Decides these pairs, together if all are proved, and leaves none.
+  bool decide_open(PairSearch& search, Pairs& open) {
+    std::vector<RaceQuestions::Build> builds;
+    for (auto const& [a, b] : open) builds.push_back(meets(a, b, search.warps, in_loop(a, b)));
+    if (open.size() > 1 &&
+        RaceQuestions(program_, flow_, execution_, params_, shapes_, *uniform_).never_any(builds))
+      open.clear();
+    for (auto const& [a, b] : std::exchange(open, {}))
+      if (!decide_pair(search, a, b)) return false;
+    return true;
+  }
+
+  [[nodiscard]] RaceQuestions::Build meets(Visit const& a, Visit const& b, RacePair::Warps warps,
+                                           bool earlier) const {
+    std::array<SharedAccess const*, 2> const both{&shared_.all[a.access], &shared_.all[b.access]};
+    return [=](RacePair& p) { return p.meets(a, b, both, warps, earlier); };
+  }
+  [[nodiscard]] bool in_loop(Visit const& a, Visit const& b) const {
+    return execution_.accesses[a.access].loop >= 0 || execution_.accesses[b.access].loop >= 0;
+  }
+
   /// False if the answer is given. A pair that is not proved is noted.
   bool decide_pair(PairSearch& search, Visit const& a, Visit const& b) {
-    if (!may_race(a, b) || !search.done.insert({a, b}).second) return true;
-    if (in_rings(a, b, search.fences)) return true;
-    if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
-    if (disjoint(a, b) || of_one_thread(a, b, search.warps)) return true;
-    std::vector<RaceUnknown> unknowns;
-    std::array<SharedAccess const*, 2> const both{&shared_.all[a.access], &shared_.all[b.access]};
-    Outcome const answer = never([&](RacePair& p) { return p.meets(a, b, both, search.warps); }, unknowns);
+    std::vector<RaceUnknown> unknowns, more;
+    Outcome const answer = never(meets(a, b, search.warps, false), unknowns);
     if (std::holds_alternative<Proved>(answer)) return true;
-    bool const in_loop = execution_.accesses[a.access].loop >= 0 || execution_.accesses[b.access].loop >= 0;
-    std::vector<RaceUnknown> more;
-    if (in_loop && std::holds_alternative<Proved>(
-                       never([&](RacePair& p) { return p.meets(a, b, both, search.warps, true); }, more)))
+    if (in_loop(a, b) && std::holds_alternative<Proved>(never(meets(a, b, search.warps, true), more)))
       return true;
     auto const* const case_of = std::get_if<Refuted>(&answer);
     if (search.open.empty()) {

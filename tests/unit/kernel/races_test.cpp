@@ -53,6 +53,16 @@ TEST(KernelRaces, ABarrierOrdersANeighboursStore) {
   EXPECT_NE(race.first.write, race.second.write);
 }
 
+TEST(KernelRaces, PairsAreAskedTogether) {
+  std::string many;
+  for (unsigned k = 0; k < 12; ++k) many += "st.shared.u32 [%r4+" + std::to_string(512 * k) + "], %r1; ";
+  KernelOptions options;
+  options.block = {128, 1, 1};
+  KernelRaces const races = races_of(many, options);
+  EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+  EXPECT_GT(races.pairs, 64U);
+}
+
 TEST(KernelRaces, AThreadDoesNotRaceWithItself) {
   KernelRaces const races =
       expect_race("st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r4]; ld.shared.u32 %r6, [%r5];");
