@@ -272,10 +272,10 @@ std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& 
   return pitches;
 }
 
-Fix fix_of(Region const& region, Architecture const& arch, bool of_descriptors) {
+Fix fix_of(Region const& region, Architecture const& arch, DescriptorUse use) {
   constexpr std::uint64_t core_matrix = 128;  // bytes that a descriptor takes as one
   Fix fix;
-  fix.of_descriptors = of_descriptors;
+  fix.of_descriptors = use != DescriptorUse::none;
   fix.region = region.ranges;
   fix.element_bytes = region.element;
   std::vector<WarpShapes> const exact = shapes_of(region, false);
@@ -283,18 +283,20 @@ Fix fix_of(Region const& region, Architecture const& arch, bool of_descriptors) 
     fix.ideal += a->executed * std::min<std::uint64_t>(cost(arch, a->instruction, a->access).wavefronts,
                                                        ideal_wavefronts(arch, a->instruction));
   fix.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
-  PaddingSearch paddings =
-      find_padding_of({region.ranges, region.accesses, pitches_of(region, arch), region.widest}, arch);
-  fix.padding = std::move(paddings.best);
-  if (of_descriptors && fix.padding && fix.padding->pitch % core_matrix != 0) fix.padding.reset();
-  fix.paddings = std::move(paddings.family);
+  if (use != DescriptorUse::swizzled) {
+    PaddingSearch paddings =
+        find_padding_of({region.ranges, region.accesses, pitches_of(region, arch), region.widest}, arch);
+    bool const splits =
+        use == DescriptorUse::plain && paddings.best && paddings.best->pitch % core_matrix != 0;
+    if (!splits) fix.padding = std::move(paddings.best), fix.paddings = std::move(paddings.family);
+  }
   std::vector<WarpShapes> const linear = shapes_of(region, true);
   for (WarpShapes const& shapes : linear) fix.patterns += shapes.distinct.size();
   fix.too_many = fix.patterns > most_patterns;
   if (fix.too_many) return fix;
   fix.widest_bits = std::countr_zero(region.widest);
   fix.address_bits = std::bit_width(region.ranges.back().end - 1);
-  std::vector<Swizzle> const swizzles = swizzles_for(region, of_descriptors);
+  std::vector<Swizzle> const swizzles = swizzles_for(region, fix.of_descriptors);
   fix.searched = swizzles.size();
   fix.swizzle = best_swizzle(region, arch, fix, exact, linear, swizzles);
   return fix;
@@ -303,11 +305,11 @@ Fix fix_of(Region const& region, Architecture const& arch, bool of_descriptors) 
 }  // namespace
 
 std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses, Architecture const& arch, unsigned whole,
-                          bool of_descriptors) {
+                          DescriptorUse use) {
   std::vector<Fix> fixes;
   for (Region& region : regions_of(accesses, arch)) {
     region.widest = std::max(region.widest, whole);
-    if (region.bad) fixes.push_back(fix_of(region, arch, of_descriptors));
+    if (region.bad) fixes.push_back(fix_of(region, arch, use));
   }
   std::stable_sort(fixes.begin(), fixes.end(),
                    [](Fix const& a, Fix const& b) { return a.before - a.after() > b.before - b.after(); });

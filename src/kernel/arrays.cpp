@@ -17,15 +17,15 @@ std::uint64_t saved(std::vector<Fix> const& fixes) {
 
 /// One fix of all, unless those of regions save more; none where nothing is saved.
 std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch, unsigned whole,
-                            bool of_descriptors) {
-  std::vector<Fix> best = fixes_of(executions, arch, whole, of_descriptors);
+                            DescriptorUse use) {
+  std::vector<Fix> best = fixes_of(executions, arch, whole, use);
   std::uint64_t all = 0;
   for (WeightedAccess& a : executions) {
     all += a.executed * cost(arch, a.instruction, a.access).wavefronts;
     a.pc = 0;  // of one region
   }
   if (best.size() != 1 || best.front().before != all)  // else one region has all accesses
-    if (std::vector<Fix> one = fixes_of(executions, arch, whole, of_descriptors); saved(one) >= saved(best))
+    if (std::vector<Fix> one = fixes_of(executions, arch, whole, use); saved(one) >= saved(best))
       best = std::move(one);
   std::erase_if(best, [](Fix const& f) { return f.after() == f.before; });
   return best;
@@ -113,8 +113,10 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
       one.left_out.push_back(a.ptx_line);
       whole = std::max(whole, a.bytes);
     }
-    bool const of_descriptors = descriptors_.count("") != 0 || descriptors_.count(one.array) != 0;
-    one.fixes = best_fixes(std::move(executions), arch, whole, of_descriptors);
+    DescriptorUse use = DescriptorUse::none;
+    for (auto const& [array, how] : descriptors_)
+      if (array.empty() || array == one.array) use = std::max(use, how);
+    one.fixes = best_fixes(std::move(executions), arch, whole, use);
     if (one.fixes.empty()) continue;
     out.push_back(std::move(one));
   }

@@ -41,7 +41,9 @@ class Arrays {
   /// A descriptor or a bulk copy reads this variable: 16 bytes stay together.
   void add_operand(std::uint32_t symbol) { operands_.insert(symbol); }
   /// A descriptor reads the variable of this name, or any one if it is not known which.
-  void add_descriptor(std::string const& array) { descriptors_.insert(array); }
+  void add_descriptor(std::string const& array, DescriptorUse use) {
+    descriptors_[array] = std::max(descriptors_[array], use);
+  }
   /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix.
   [[nodiscard]] std::vector<ArrayAccess> to_search() const;
   /// True if wmma accesses the variable: all lines of a tile have one stride.
@@ -83,9 +85,9 @@ class Arrays {
   execution::Execution const& execution_;
   std::vector<ArrayAccess> accesses_{};
   std::vector<Vector> vectors_{};
-  std::map<std::size_t, std::size_t> joined_{};   ///< index of the vector, by that of each of its accesses
-  std::set<std::uint32_t> operands_{};            ///< variables
-  std::set<std::string> descriptors_{};           ///< names of variables that one reads; an empty name: any
+  std::map<std::size_t, std::size_t> joined_{};  ///< index of the vector, by that of each of its accesses
+  std::set<std::uint32_t> operands_{};           ///< variables
+  std::map<std::string, DescriptorUse> descriptors_{};  ///< by name of the variable; an empty name: any
   std::map<std::size_t, std::string> reasons_{};  ///< reason for each access that is left out, by its index
   std::map<std::uint32_t, bool>
       refuted_{};  ///< true for a variable with an access that is refuted for its cost

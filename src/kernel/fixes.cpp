@@ -146,7 +146,9 @@ void find_fixes(ExecutedKernel& kernel, Arrays& arrays, KernelReport& report) {
       arrays.add_operand(symbol);
   }
   for (KernelOperand const& o : report.operands)
-    if (o.what.starts_with("descriptor")) arrays.add_descriptor(o.array);
+    if (o.what.starts_with("descriptor"))
+      arrays.add_descriptor(
+          o.array, o.descriptor && o.descriptor->mode == 0 ? DescriptorUse::plain : DescriptorUse::swizzled);
   std::map<std::uint32_t, std::vector<ArrayAccess>> series;  // by number
   for (ArrayAccess const& a : arrays.to_search()) {
     std::uint32_t const number = kernel.program.accesses[a.index].series;

@@ -89,6 +89,10 @@ struct PaddingFamily {
   [[nodiscard]] bool is_empty() const { return longest == 0 && longer.empty(); }
 };
 
+/// How wgmma and tcgen05 read memory: then a swizzle is one of the modes of descriptors. Without a swizzle rows may be padded that are
+/// multiples of the 128 bytes of a core matrix; a swizzle is one of addresses, and padding would move rows within its pattern.
+enum class DescriptorUse : std::uint8_t { none, plain, swizzled };
+
 /// A region that has accesses more expensive than their ideal, and what fixes it.
 struct Fix {
   std::vector<ByteRange> region{};      ///< ranges in order, apart from each other
@@ -101,7 +105,7 @@ struct Fix {
   std::optional<PaddingFix> padding{};  ///< nothing where none that was searched is better
   PaddingFamily paddings{};             ///< paddings that were searched
   bool too_many = false;                ///< patterns: no swizzle was searched
-  bool of_descriptors = false;          ///< only Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> were searched
+  bool of_descriptors = false;          ///< of swizzles only Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> were searched
   int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
   int address_bits =
       0;  ///< size of the address of the region's last byte: swizzles were searched within these bits
@@ -123,11 +127,11 @@ struct Fix {
 /// the 8 pitches that lanes of expensive accesses show most often come first, then the other pitches in ascending order; the least
 /// padding wins. Both must be cheaper than the present layout. A column of 32 floats, 128 bytes apart, and its
 /// rows: Sw<5,2,5>, or 4 bytes a row. The search of paddings ends after 2^22 evaluations: the family says how far it came.
-/// `whole`: bytes that other accesses to this memory keep together, at least as many as the widest access counts. `of_descriptors`: wgmma or
-/// tcgen05 reads this memory, so a swizzle is one of the modes of descriptors, and rows that are longer are multiples of 128 bytes.
+/// `whole`: bytes that other accesses to this memory keep together, at least as many as the widest access counts. `use`: how
+/// descriptors read this memory. Checked by Fix.DescriptorsKeepTheirPatterns.
 /// Checked by tests/unit/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
 [[nodiscard]] std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses,
                                         Architecture const& arch = sm_90, unsigned whole = 1,
-                                        bool of_descriptors = false);
+                                        DescriptorUse use = DescriptorUse::none);
 
 }  // namespace swizproof

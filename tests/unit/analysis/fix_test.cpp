@@ -77,6 +77,17 @@ TEST(Fix, ATranspositionIsFreedByASwizzleOrByPadding) {
   EXPECT_EQ(fix.after(), 2048U);
 }
 
+TEST(Fix, DescriptorsKeepTheirPatterns) {
+  auto const of = [](DescriptorUse use) {
+    return fixes_of(transposition(0x400, 32, 32), sm_90, 1, use).at(0);
+  };
+  EXPECT_TRUE(of(DescriptorUse::plain).padding) << "rows of 128 bytes";
+  Fix const swizzled = of(DescriptorUse::swizzled);
+  EXPECT_FALSE(swizzled.padding);
+  EXPECT_TRUE(swizzled.paddings.is_empty()) << "it does not say that no padding helps";
+  EXPECT_TRUE(swizzled.of_descriptors);
+}
+
 // Words 0, 10, .. 310 and 0, 32, .. 320 of an array of 321: one of them moves to word 330.
 TEST(Fix, ASwizzleSaysWhatMemoryItNeedsBehindTheArray) {
   std::vector<WeightedAccess> all{access(ld_b32, 1, [](std::uint32_t lane) { return 40 * lane; }),
