@@ -4,7 +4,7 @@
 Random expectations: sums, differences and products of elements, numbers and parameters, nested sums with ranges and conditions that depend on indices, the largest and smallest of
 sets and of values, several for one array, conditions of the elements. Each is evaluated here to polynomials with exact coefficients, element by element. A kernel of one thread
 computes these polynomials from loads, in another order and association, or others: with a term dropped, exchanged, doubled or added, with other members of a set. The command has to
-prove it if and only if all polynomials are equal, and name the first wrong element otherwise. Where sets differ, 200 drawn launches say if the values do; then
+prove it if and only if all polynomials are equal, and name the first wrong element otherwise. Where sets differ, 2,000 drawn launches say if the values do; then
 the command may also say that it is undecided. --show prints each case. The last line has the numbers; exit code 1 if there are differences.
 """
 import collections
@@ -89,7 +89,7 @@ def factor_of(name, data):
 
 
 def differ(p, q, rng):
-    for _ in range(200):
+    for _ in range(2000):
         data = {"rng": rng}
         if value_of(p, data) != value_of(q, data):
             return True
