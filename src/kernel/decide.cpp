@@ -128,7 +128,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   if (std::any_of(kernel.program.accesses.begin(), kernel.program.accesses.end(), of_tile))
     report.assumed.emplace_back("wmma is the loads and stores that ptxas 13.0 makes of it (H19)");
   if (std::any_of(report.accesses.begin(), report.accesses.end(), fills_a_line))
-    report.assumed.emplace_back(
+    report.rests_on.emplace_back(
         "lanes of cp.async.ca read consecutive global addresses: 128 bytes apart they take 32 wavefronts "
         "(seen on an H200)");
   if (kernel.execution.assumes_sources)

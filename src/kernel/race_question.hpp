@@ -27,8 +27,8 @@ class RaceQuestions {
 
   /// The answer to: no values of the unknowns make this true. `unknowns`: those of a refutation.
   Outcome never(Build const& build, std::vector<RaceUnknown>& unknowns);
-  /// True if no values make any of these true. They are asked together, ten times faster than one after the other; false says nothing of one
-  /// of them. Checked by KernelRaces.PairsAreAskedTogether.
+  /// True if no values make any of these true. They are asked together, ten times faster than one after the other; false: one of them is open.
+  /// Checked by KernelRaces.PairsAreAskedTogether.
   bool never_any(std::vector<Build> const& builds);
 
  private:

@@ -19,7 +19,6 @@ using program::Step;
 namespace {
 
 constexpr std::uint64_t most_block_steps = 1'500'000;  ///< of one block
-constexpr std::uint64_t shared_window = 1 << 24;
 constexpr std::uint64_t symbols_from = std::uint64_t{1} << 40, locals_from = std::uint64_t{1} << 41,
                         params_from = std::uint64_t{1} << 42;
 
@@ -38,7 +37,8 @@ RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
       program_(lowered),
       accesses_(accesses),
       of_block_(lowered.blocks.size()),
-      end_(end) {
+      end_(end),
+      data_(function, lowered) {
   for (program::LoweredInstruction const& i : lowered.instructions) of_block_[i.block].push_back(i);
   for (std::size_t s = 0; s < lowered.symbols.size(); ++s) {
     Space const space = lowered.symbols[s].space;
@@ -52,12 +52,12 @@ RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
 }
 
 RaceRun::Value RaceRun::value(Thread const& t, Source const& s) const {
-  return s.constant ? Value{s.value, false, false} : t.registers[s.value];
+  return s.constant ? Value{s.value, false, 0} : t.registers[s.value];
 }
 
 RaceRun::Value RaceRun::value(Thread const& t, ptx::Operand const& o) const {
   using Kind = ptx::Operand::Kind;
-  if (o.kind == Kind::immediate) return {o.value, false, false};
+  if (o.kind == Kind::immediate) return {o.value, false, 0};
   return o.kind == Kind::reg ? t.registers[o.reg] : Value{};
 }
 
@@ -67,6 +67,7 @@ std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
   threads_.assign(count, {});
   for (Thread& t : threads_) t.registers.resize(program_.widths.size());
   memory_.clear(), seen_.clear(), reported_.clear(), read_.clear(), found_.clear();
+  data_.clear();
   any_store_ = false, interval_ = 0, left_ = most_block_steps;
   for (bool moves = true; moves && left_ > 0;) {
     for (std::uint32_t n = 0; n < count; ++n)
@@ -123,7 +124,7 @@ bool RaceRun::pending(Event const& e) const {
 }
 
 /// Commits of groups and waits; false if the thread cannot go on.
-bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) const {
+bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) {
   bool const commit = i.opcode.has("commit_group"), all = i.opcode.has("wait_all");
   Group const of = group_of(i.opcode);
   if (of == Group::none || (!commit && !all && !i.opcode.has("wait_group"))) return true;
@@ -131,6 +132,7 @@ bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) const {
   if (i.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(i.guard)];
     if (g.open) return t.state = Thread::State::stuck, false;
+    if (g.data != 0) join(t.where.by, g.data), t.where.stay();
     if (((g.bits & 1) != 0) == i.guard_negated) return true;
   }
   if (commit) return ++groups, true;
@@ -145,6 +147,11 @@ bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) const {
 void RaceRun::go(std::uint32_t number) {
   Thread& t = threads_[number];
   for (;;) {
+    auto const* const written = t.at == 0 ? data_.met(t.where, t.block) : nullptr;
+    if (written != nullptr) {
+      for (std::uint32_t const r : *written) join(t.registers[r].data, t.where.by);
+      t.where = {};
+    }
     Block const& block = program_.blocks[t.block];
     auto const& list = of_block_[t.block];
     for (; t.at < list.size(); ++t.at) {
@@ -163,7 +170,7 @@ void RaceRun::go(std::uint32_t number) {
         ++t.phase;
       bool const store = i.opcode.name == "st";
       std::uint32_t const from = t.at == 0 ? block.first : list[t.at - 1].last;
-      std::optional<Change> const change = change_of(t, i);
+      std::optional<Change> const change = change_of(t, number, i);
       if (!steps(t, number, from, list[t.at].last, store ? &i : nullptr)) return;
       if (change) make(t, i, *change);
       if (store && i.opcode.space == Space::global) store_global(t, i);
@@ -183,6 +190,7 @@ bool RaceRun::branch(Thread& t) {
   if (block.condition >= 0) {
     Value const c = t.registers[static_cast<std::size_t>(block.condition)];
     if (c.open) return t.state = Thread::State::stuck, false;
+    if (c.data != 0) data_.enter(t.where, t.block, c.data);
     to = ((c.bits & 1) != 0) != block.negated ? block.taken : block.next;
   }
   if (to < 0)
@@ -207,23 +215,23 @@ bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruct
   Value const a = value(t, s.a), b = value(t, s.b), c = value(t, s.c);
   if (s.action == Action::choose) {
     out = a.open ? Value{} : (a.bits & 1) != 0 ? b : c;
-    out.data = out.data || a.data;
+    join(out.data, a.data);
     out.bits &= low_bits(s.width);
   } else if (program::computes(s.action)) {
     // A number that a zero absorbs is not needed.
     bool const zero = (s.action == Action::bit_and || s.action == Action::mul || s.action == Action::both) &&
                       ((!a.open && a.bits == 0) || (!b.open && b.bits == 0));
     out = {zero ? 0 : program::result_of(s, a.bits, b.bits, c.bits), !zero && (a.open || b.open || c.open),
-           a.data || b.data || c.data};
+           data_.sets.join(data_.sets.join(a.data, b.data), c.data)};
   } else if (s.action == Action::load) {
-    out = load(t, s);
+    out = load(t, number, s);
   } else if (s.action == Action::special) {
     out = special(s, number);
   } else if (s.action == Action::symbol) {
-    out = {addresses_[s.extra] & low_bits(s.width), false, false};
+    out = {addresses_[s.extra] & low_bits(s.width), false, 0};
   } else if (s.action == Action::opaque && !a.open && !b.open && !c.open) {
     auto const f = program::float_result(program_.names[s.extra], {a.bits, b.bits, c.bits});
-    out = {f.value_or(0) & low_bits(s.width), !f, a.data || b.data || c.data};
+    out = {f.value_or(0) & low_bits(s.width), !f, data_.sets.join(data_.sets.join(a.data, b.data), c.data)};
   }
   if (out.open) out.bits = 0;
   t.registers[static_cast<std::size_t>(s.dst)] = out;
@@ -233,10 +241,10 @@ bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruct
 RaceRun::Value RaceRun::special(Step const& s, std::uint32_t number) const {
   auto const x =
       program::special_of(s.extra, {number, number % 32, launch_->block, launch_->grid, launch_->index});
-  return {x.value_or(0) & low_bits(s.width), !x, false};
+  return {x.value_or(0) & low_bits(s.width), !x, 0};
 }
 
-RaceRun::Value RaceRun::load(Thread const& t, Step const& s) {
+RaceRun::Value RaceRun::load(Thread const& t, std::uint32_t number, Step const& s) {
   Value const base = value(t, s.a);
   if (base.open) return {};
   std::uint64_t const at = base.bits + s.b.value;
@@ -251,31 +259,35 @@ RaceRun::Value RaceRun::load(Thread const& t, Step const& s) {
     std::uint64_t const low = word_of(offset);
     std::uint64_t const bits =
         s.width == 64 ? (low & 0xffffffff) | word_of(offset + 4) << 32 : low & low_bits(s.width);
-    return {bits, false, false};
+    return {bits, false, base.data};
   }
   if (any_store_ || at >= locals_from || static_cast<Space>(s.extra) == Space::local) return {};
-  return loaded(at, s.width / 8);
+  Value out = loaded(at, s.width / 8, number, s.line);
+  join(out.data, base.data);
+  return out;
 }
 
-/// The number in memory from a byte on.
-RaceRun::Value RaceRun::loaded(std::uint64_t at, unsigned bytes) const {
-  Value out{0, false, true};
+RaceRun::Value RaceRun::loaded(std::uint64_t at, unsigned bytes, std::uint32_t number, std::uint32_t line) {
+  Value out{0, false, data_.stored};
+  bool initial = false;  // some bytes were not stored by the block
   for (unsigned k = 0; k < bytes; ++k) {
     auto const found = memory_.find(at + k);
-    Value byte{0, false, true};
+    Value byte{0, false, 0};
     if (found != memory_.end())
-      byte = found->second;
-    else if (launch_->counts || launch_->falls)
+      byte = found->second, join(out.data, byte.data);
+    else if (initial = true; launch_->counts || launch_->falls)
       byte.bits =
           (launch_->falls ? 1023 - ((at + k) >> 2 & 1023) : (at + k) >> 2) >> 8 * ((at + k) % 4) & 0xff;
     out.open = out.open || byte.open;
     out.bits |= byte.bits << 8 * k;
   }
+  if (initial) join(out.data, data_.sets.of({line, number, at, out.bits, bytes}));
   return out.open ? Value{} : out;
 }
 
 /// Nothing if it is not followed.
-std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, ptx::Instruction const& i) const {
+std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t number,
+                                                  ptx::Instruction const& i) {
   ptx::Opcode const& op = i.opcode;
   std::size_t const where = op.name == "red" ? 0 : 1;
   bool const word = op.space == Space::shared && op.type.integer() && op.type.bits == 32;
@@ -289,8 +301,9 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, ptx::Instruct
   if (address.parts.empty() || address.parts[0].kind != ptx::Operand::Kind::reg) return std::nullopt;
   Value const base = t.registers[address.parts[0].reg], by = value(t, i.operands[where + 1]);
   if (base.open || by.open) return std::nullopt;
-  Change out{base.bits + address.value, 4, loaded(base.bits + address.value, 4), {}};
+  Change out{base.bits + address.value, 4, loaded(base.bits + address.value, 4, number, i.line), {}};
   if (out.old.open) return std::nullopt;
+  join(out.old.data, base.data);
   std::uint64_t const old = out.old.bits;
   std::uint64_t now = old;
   if (op.has("add"))
@@ -305,18 +318,20 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, ptx::Instruct
     now = old ^ by.bits;
   else
     return std::nullopt;
-  out.now = {now & low_bits(32), false, true};
+  out.now = {now & low_bits(32), false, data_.sets.join(data_.sets.join(out.old.data, by.data), t.where.by)};
   return out;
 }
 
 void RaceRun::make(Thread& t, ptx::Instruction const& i, Change const& change) {
   for (unsigned k = 0; k < change.bytes; ++k)
-    memory_[change.at + k] = {change.now.bits >> 8 * k & 0xff, false, true};
+    memory_[change.at + k] = {change.now.bits >> 8 * k & 0xff, false, change.now.data};
   if (i.opcode.name == "atom" && i.operands[0].kind == ptx::Operand::Kind::reg)
     t.registers[i.operands[0].reg] = change.old;
 }
 
-void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at) {
+/// `where`: loads that decide the address.
+void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where) {
+  join(data_.stored, where);
   if (i.operands.size() < 2) return;
   ptx::Operand const& from = i.operands[1];
   std::vector<ptx::Operand> const one{from};
@@ -325,7 +340,8 @@ void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at
   for (ptx::Operand const& part : parts) {
     Value const v = value(t, part);
     for (unsigned k = 0; k < bytes; ++k)
-      memory_[at++] = k < 8 ? Value{v.bits >> 8 * k & 0xff, v.open, v.data} : Value{};
+      memory_[at++] =
+          k < 8 ? Value{v.bits >> 8 * k & 0xff, v.open, data_.sets.join(v.data, t.where.by)} : Value{};
   }
 }
 
@@ -333,34 +349,40 @@ void RaceRun::store_global(Thread const& t, ptx::Instruction const& i) {
   if (i.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(i.guard)];
     if (g.open) any_store_ = true;
+    join(data_.stored, g.data);
     if (!g.open && ((g.bits & 1) != 0) == i.guard_negated) return;
   }
   ptx::Operand const& where = i.operands[0];
   if (where.parts.empty() || where.parts[0].kind != ptx::Operand::Kind::reg) return void(any_store_ = true);
   Value const base = t.registers[where.parts[0].reg];
   if (base.open) return void(any_store_ = true);
-  store(t, i, base.bits + where.value);
+  store(t, i, base.bits + where.value, base.data);
 }
 
 /// An access to shared memory, if the address is there; false if the thread cannot go on.
 bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store_of) {
   MemoryAccess const& m = program_.accesses[index];
   SharedAccess const& known = accesses_[index];
+  LoadSets::Set data = data_.sets.join(t.where.by, data_.passed);
   if (m.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(m.guard)];
     if (g.open) return any_store_ = any_store_ || known.role != RaceRole::read, true;
+    join(data, g.data);
+    if (known.role != RaceRole::read) join(data_.stored, g.data);
     if (((g.bits & 1) != 0) == m.guard_negated) return true;
   }
   Value const base = value(t, m.address);
   if (base.open) return any_store_ = any_store_ || known.role != RaceRole::read, true;
+  join(data, base.data);
+  if (known.role != RaceRole::read) join(data_.stored, base.data);
   std::uint64_t const at = base.bits + m.offset;
   if (m.generic && at >= shared_window) {
-    if (store_of != nullptr) store(t, *store_of, at);
+    if (store_of != nullptr) store(t, *store_of, at, base.data);
     if (store_of == nullptr && known.role == RaceRole::atomic) any_store_ = true;
     return true;
   }
   if (known.role == RaceRole::none) return any_store_ = true, true;
-  if (known.tile) return wgmma(t, number, index, base.bits);
+  if (known.tile) return wgmma(t, number, index, {base.bits, false, data});
   bool const matrix = m.instruction && (m.instruction->operation == Operation::ldmatrix ||
                                         m.instruction->operation == Operation::stmatrix);
   if (matrix && number % 32 >= 8 * m.instruction->matrices) return true;
@@ -372,10 +394,10 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   }
   std::uint64_t const unit = std::min<std::uint64_t>(m.bytes & (0 - m.bytes), 16);
   if (at < first || at + m.bytes > last || at % unit != 0) return false;
-  if (store_of != nullptr) store(t, *store_of, at);
+  if (store_of != nullptr) store(t, *store_of, at, base.data);
   for (std::uint64_t b = at; b < at + m.bytes; ++b) {
     if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
-    Event e{number, index, t.phase, known.role, {}};
+    Event e{number, index, t.phase, known.role, data, {}};
     if (store_of != nullptr) e.value = memory_[b];
     known.copy ? note_copy(t, e, b, Group::copy) : note(e, b);
   }
@@ -389,15 +411,15 @@ void RaceRun::note_copy(Thread& t, Event e, std::uint64_t byte, Group of) {
 }
 
 /// Bytes that wgmma reads for a warp, as reads of its first thread. False if the thread cannot go on.
-bool RaceRun::wgmma(Thread& t, std::uint32_t number, std::uint32_t index, std::uint64_t descriptor) {
+bool RaceRun::wgmma(Thread& t, std::uint32_t number, std::uint32_t index, Value const& descriptor) {
   if (number % 32 != 0) return true;
-  auto const units =
-      accesses_[index].tile->units(static_cast<std::uint32_t>(start_field.of(descriptor)) << 4, number / 32);
+  auto const units = accesses_[index].tile->units(
+      static_cast<std::uint32_t>(start_field.of(descriptor.bits)) << 4, number / 32);
   if (units.empty() || units.back() + 16 > end_) return false;
   left_ -= std::min<std::uint64_t>(left_, units.size());
   for (std::uint32_t const unit : units)
     for (std::uint64_t b = unit; b < unit + 16; ++b)
-      note_copy(t, {number, index, t.phase, RaceRole::read, {}}, b, Group::wgmma);
+      note_copy(t, {number, index, t.phase, RaceRole::read, descriptor.data, {}}, b, Group::wgmma);
   return true;
 }
 
@@ -421,11 +443,15 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
     bool const numbers = stores && !o.value.open && !e.value.open;
     bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;
-    bool const always = equal && !o.value.data && !e.value.data;
+    LoadSets::Set const data = data_.sets.join(o.data, e.data),
+                        values = data_.sets.join(o.value.data, e.value.data);
+    bool const always = equal && values == 0;
     RaceKind const kind = always   ? RaceKind::same_value
                           : stores ? RaceKind::lost_store
                                    : RaceKind::read_write;
-    if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ}).second)
+    if (!reported_
+             .insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ, data == 0})
+             .second)
       continue;
     found_.push_back({kind,
                       {o.access, e.access},
@@ -433,7 +459,9 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
                       {o.role != RaceRole::read, e.role != RaceRole::read},
                       byte,
                       interval_,
-                      differ});
+                      differ,
+                      data,
+                      stores ? values : 0});
   }
   if (of_role < 3) all.push_back(e);
 }

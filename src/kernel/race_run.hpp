@@ -7,6 +7,7 @@
 #pragma once
 
 #include "race_access.hpp"
+#include "race_data.hpp"
 #include "race_intervals.hpp"
 
 #include <swizproof/kernel/races.hpp>
@@ -37,6 +38,8 @@ struct RaceLaunch {
 
 class RaceRun {
  public:
+  static constexpr std::uint64_t shared_window = 1 << 24;  ///< addresses below are shared memory
+
   RaceRun(ptx::Function const& function, program::Program const& lowered,
           std::vector<SharedAccess> const& accesses, std::uint64_t end);
 
@@ -47,23 +50,28 @@ class RaceRun {
     std::array<bool, 2> write{};
     std::uint64_t byte = 0;
     std::uint32_t interval = 0;
-    bool differ = false;  ///< two stores, whose values are known to differ in this launch
+    bool differ = false;       ///< two stores, whose values are known to differ in this launch
+    LoadSets::Set data = 0;    ///< loads that it depends on
+    LoadSets::Set values = 0;  ///< of two stores, loads that their values depend on
   };
   std::vector<Found> const& run(RaceLaunch const& launch);
   /// Parameters that it read, by symbol and offset.
   [[nodiscard]] std::set<std::pair<std::uint32_t, std::uint64_t>> const& read() const { return read_; }
+  /// Loads of the launch, by the sets in what run() found.
+  [[nodiscard]] LoadSets& sets() { return data_.sets; }
   /// True if every thread came to its end.
   [[nodiscard]] bool complete() const { return complete_; }
 
  private:
   struct Value {
     std::uint64_t bits = 0;
-    bool open = true;   ///< not known
-    bool data = false;  ///< depends on what memory holds
+    bool open = true;        ///< not known
+    LoadSets::Set data = 0;  ///< loads that it depends on
   };
   struct Event {
     std::uint32_t thread = 0, access = 0, phase = 0;
     RaceRole role = RaceRole::none;
+    LoadSets::Set data = 0;  ///< of its address, and of whether it is executed
     Value value{};
     std::int32_t copy = -1;  ///< index of the thread's copies; -1: none
   };
@@ -83,6 +91,7 @@ class RaceRun {
     std::uint32_t waits = 0, phase = 0;
     std::array<std::uint32_t, 3> groups{};  ///< committed, by Group
     std::vector<Copy> copies{};
+    ByData where{};
   };
   void go(std::uint32_t number);
   bool steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
@@ -90,29 +99,32 @@ class RaceRun {
   bool branch(Thread& t);
   bool step(Thread& t, std::uint32_t number, program::Step const& s, ptx::Instruction const* store);
   bool access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store);
-  Value load(Thread const& t, program::Step const& s);
-  [[nodiscard]] Value loaded(std::uint64_t at, unsigned bytes) const;
+  Value load(Thread const& t, std::uint32_t number, program::Step const& s);
+  /// The number in memory from a byte on, loaded at a line.
+  [[nodiscard]] Value loaded(std::uint64_t at, unsigned bytes, std::uint32_t number, std::uint32_t line);
   /// An atomic's change of a word.
   struct Change {
     std::uint64_t at = 0;
     unsigned bytes = 0;
     Value old{}, now{};
   };
-  [[nodiscard]] std::optional<Change> change_of(Thread const& t, ptx::Instruction const& i) const;
+  [[nodiscard]] std::optional<Change> change_of(Thread const& t, std::uint32_t number,
+                                                ptx::Instruction const& i);
   void make(Thread& t, ptx::Instruction const& i, Change const& change);
   Value special(program::Step const& s, std::uint32_t number) const;
-  void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at);
+  void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where);
   void store_global(Thread const& t, ptx::Instruction const& i);
   void note(Event const& e, std::uint64_t byte);
   void note_copy(Thread& t, Event e, std::uint64_t byte, Group of);
-  bool wgmma(Thread& t, std::uint32_t number, std::uint32_t index, std::uint64_t descriptor);
-  bool order_copies(Thread& t, ptx::Instruction const& i) const;
+  bool wgmma(Thread& t, std::uint32_t number, std::uint32_t index, Value const& descriptor);
+  bool order_copies(Thread& t, ptx::Instruction const& i);
   void begin_interval();
   [[nodiscard]] bool pending(Event const& e) const;
   [[nodiscard]] Value value(Thread const& t, program::Source const& s) const;
   [[nodiscard]] Value value(Thread const& t, ptx::Operand const& o) const;
   bool release();
   [[nodiscard]] bool ordered(Event const& a, Event const& b) const;
+  void join(LoadSets::Set& to, LoadSets::Set other) { to = data_.sets.join(to, other); }
 
   ptx::Function const& function_;
   program::Program const& program_;
@@ -125,8 +137,9 @@ class RaceRun {
   std::vector<Thread> threads_{};
   std::unordered_map<std::uint64_t, Value> memory_{};
   bool any_store_ = false;  ///< to an address that is not known
+  DataDecisions data_;
   std::unordered_map<std::uint64_t, std::vector<Event>> seen_{};
-  std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind, bool>> reported_{};
+  std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind, bool, bool>> reported_{};
   std::set<std::pair<std::uint32_t, std::uint64_t>> read_{};
   std::vector<Found> found_{};
   std::uint32_t interval_ = 0;

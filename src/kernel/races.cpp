@@ -1,11 +1,10 @@
 #include "races.hpp"
 
-#include "address_text.hpp"
 #include "launch.hpp"
-#include "named_access.hpp"
 #include "origins.hpp"
 #include "race_access.hpp"
 #include "race_crowd.hpp"
+#include "race_found.hpp"
 #include "race_intervals.hpp"
 #include "race_launches.hpp"
 #include "race_pair.hpp"
@@ -164,22 +163,24 @@ class RaceSearch {
     RaceLaunches const launches(program_, function_, shapes_, params_, shared_.descriptors);
     for (std::array<std::uint32_t, 3> const& block : launches.blocks())
       for (unsigned style = 0; style < race_styles; ++style)
-        if (execute(runs, launches.of_style(block, style))) return;
+        if (execute(runs, launches.of_style(block, style)) && out_.races.front().data.empty()) return;
   }
 
-  /// True if a launch has a race, which is noted.
+  /// True if this launch has a race, or one before it; all are noted. A race for some data is the answer if no launch has one for all data.
   bool execute(RaceRun& runs, RaceLaunch const& launch) {
     std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
     if (threads == 0 || threads > shapes_.most) return false;  // no such launch
     if (shared_.descriptors && threads % warpgroup_threads != 0) return false;
     auto const& found = runs.run(launch);
+    FoundRaces const names(module_, function_, program_, params_, options_);
     for (RaceRun::Found const& f : found) {
       if (f.kind != RaceKind::read_write && options_.same_values && !f.differ) continue;
-      if (out_.races.size() < 64) out_.races.push_back(race_of(f, launch, runs));
+      if (out_.races.size() < 64 || f.data == 0) out_.races.push_back(names.race_of(f, launch, runs));
     }
     if (out_.races.empty()) return false;
-    std::stable_sort(out_.races.begin(), out_.races.end(),
-                     [](Race const& a, Race const& b) { return a.kind < b.kind; });
+    std::stable_sort(out_.races.begin(), out_.races.end(), [](Race const& a, Race const& b) {
+      return std::tuple(!a.data.empty(), a.kind) < std::tuple(!b.data.empty(), b.kind);
+    });
     // One race for each pair of instructions: the first kind.
     auto const lines = [](Race const& r) {
       return std::pair(std::min(r.first.ptx_line, r.second.ptx_line),
@@ -192,34 +193,6 @@ class RaceSearch {
     out_.races = std::move(kept);
     out_.verdict = RaceVerdict::refuted;
     return true;
-  }
-
-  Race race_of(RaceRun::Found const& f, RaceLaunch const& launch, RaceRun const& runs) const {
-    Race race;
-    race.kind = f.kind, race.byte = f.byte, race.interval = f.interval;
-    race.block = launch.block, race.block_index = launch.index;
-    for (unsigned k = 0; k < 2; ++k) {
-      RaceAccess& a = k == 0 ? race.first : race.second;
-      KernelAccess const named = described(module_, program_.accesses[f.access[k]], false);
-      a.op = named.op, a.ptx_line = named.ptx_line, a.source = {named.file, named.line},
-      a.inlined_at = named.inlined_at;
-      a.write = f.write[k];
-      std::uint32_t const t = f.thread[k];
-      a.thread = {t % launch.block[0], t / launch.block[0] % launch.block[1],
-                  t / launch.block[0] / launch.block[1]};
-    }
-    for (program::Variable const& v : program_.symbols)
-      if (v.space == Space::shared && v.placed && f.byte >= *v.placed &&
-          (v.extern_array || f.byte < *v.placed + v.bytes))
-        race.array = short_name(v.name), race.offset = f.byte - *v.placed;
-    for (auto const& [symbol, offset] : runs.read()) {
-      auto const value = launch.params.find({symbol, offset});
-      program::Variable const& v = program_.symbols[symbol];
-      if (v.bytes == 8 && params_.count(v.name) == 0) continue;  // a pointer
-      race.params.emplace_back(offset == 0 ? v.name : fmt::format("{}+{}", v.name, offset),
-                               value == launch.params.end() ? 0 : value->second);
-    }
-    return race;
   }
 
   // ------------------------------------------------------------------------------------- proofs

@@ -49,6 +49,24 @@ std::string lines_of(KernelRaces const& races) {
                      more);
 }
 
+/// `; if ld.global.u32 at k.cu:7 gives 0 to thread (0,0,0) and 0 to thread (1,0,0)`, empty for a race for all data.
+std::string data_of(Race const& r) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  RaceAccess const* before = nullptr;
+  for (std::size_t i = 0; i < std::min(most, r.data.size()); ++i) {
+    RaceAccess const& load = r.data[i].load;
+    bool const same = before != nullptr && before->ptx_line == load.ptx_line;
+    text += same                ? " and"
+            : before != nullptr ? fmt::format(", {} at {} gives", load.op, at(load))
+                                : fmt::format("; if {} at {} gives", load.op, at(load));
+    text += fmt::format(" {} to {}", r.data[i].value, thread_of(load));
+    before = &load;
+  }
+  if (r.data.size() > most) text += fmt::format(" and {} more loads", r.data.size() - most);
+  return text + (r.more_data ? " and others" : "");
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(KernelRaces const& races) {
@@ -63,6 +81,13 @@ nlohmann::ordered_json to_json(KernelRaces const& races) {
   for (Race const& r : races.races) {
     RaceJson params = RaceJson::object();
     for (auto const& [name, value] : r.params) params[name] = value;
+    RaceJson data = RaceJson::array();
+    for (RaceData const& d : r.data) {
+      data.push_back(access_json(d.load));
+      data.back().update(
+          RaceJson{{"address", d.address.empty() ? RaceJson() : RaceJson(d.address)}, {"value", d.value}});
+      data.back().erase("write");
+    }
     out["found"].push_back({{"kind", name_of(r.kind)},
                             {"byte", r.byte},
                             {"array", r.array.empty() ? RaceJson() : RaceJson(r.array)},
@@ -73,6 +98,8 @@ nlohmann::ordered_json to_json(KernelRaces const& races) {
                             {"params", std::move(params)},
                             {"first", access_json(r.first)},
                             {"second", access_json(r.second)}});
+    if (!r.data.empty()) out["found"].back()["data"] = std::move(data);
+    if (r.more_data) out["found"].back()["more_data"] = true;
   }
   if (!races.assumed.empty()) out["assumed"] = races.assumed;
   return out;
@@ -90,10 +117,10 @@ std::string describe(Race const& r) {
       : r.first.thread == r.second.thread
           ? fmt::format("no wait for {} is between", pending)
           : fmt::format("no wait for {} with a barrier behind it is between", pending);
-  return fmt::format("{}: {} {} byte {:#x}{} at {}, {}; {}", name_of(r.kind), thread_of(r.first),
-                     r.first.write ? "writes" : "reads", r.byte,
-                     r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first),
-                     second_of(r), missing);
+  return fmt::format(
+      "{}{}: {} {} byte {:#x}{} at {}, {}; {}", name_of(r.kind), r.data.empty() ? "" : " for some data",
+      thread_of(r.first), r.first.write ? "writes" : "reads", r.byte,
+      r.array.empty() ? "" : fmt::format(" ({}+{})", r.array, r.offset), at(r.first), second_of(r), missing);
 }
 
 std::string second_of(Race const& r) {
@@ -104,8 +131,9 @@ std::string second_of(Race const& r) {
 std::string launch_of(Race const& r) {
   std::vector<std::string> params;
   for (auto const& [name, value] : r.params) params.push_back(fmt::format("{} = {}", name, value));
-  return fmt::format("in a block of {}, block {}{}{}", fmt::join(r.block, ","), fmt::join(r.block_index, ","),
-                     params.empty() ? "" : ", ", fmt::join(params, ", "));
+  return fmt::format("in a block of {}, block {}{}{}{}", fmt::join(r.block, ","),
+                     fmt::join(r.block_index, ","), params.empty() ? "" : ", ", fmt::join(params, ", "),
+                     data_of(r));
 }
 
 std::string describe(KernelRaces const& races, int indent) {
@@ -126,7 +154,8 @@ std::string describe(KernelRaces const& races, int indent) {
     if (std::find(shown.begin(), shown.end(), text) != shown.end()) continue;
     shown.push_back(std::move(text));
     if (shown.size() <= most) out += fmt::format("{}{}\n", in, shown.back());
-    if (shown.size() == 1) out += fmt::format("{}  {}\n", in, launch_of(r));
+    if (shown.size() == 1 || (shown.size() <= most && !r.data.empty()))
+      out += fmt::format("{}  {}\n", in, launch_of(r));
   }
   if (shown.size() > most) out += fmt::format("{}and {} more\n", in, shown.size() - most);
   return out;

@@ -3,10 +3,11 @@
 
 A kernel is a list of statements on one shared array: loads and stores at an address of tid, ctaid, ntid, a parameter and loop counters (sums, products, xor, masks, shifts, modulo, negative strides),
 barriers, loops and conditions, some of them different for threads; copies by cp.async of 4, 8 and 16 bytes, commits and waits for groups, in pipelines of stages, in any order, and
-some with guards; tiles that wgmma reads, in pipelines of stages, with and without the fences, commits and waits that they need. The model executes all threads of some launches and looks at each byte in each interval. A copy writes in all intervals from its own to the one of the wait for its group,
+some with guards; indices and guards that are loaded from global memory; tiles that wgmma reads, in pipelines of stages, with and without the fences, commits and waits that they need. The model executes all threads of some launches and looks at each byte in each interval. A copy writes in all intervals from its own to the one of the wait for its group,
 and its own thread races with it before that wait. wgmma reads in all intervals from its own to the one of the wait for its group: the bytes of its descriptors by the ISA's
 formulas, of A each warp its own 16 rows. A bulk copy of a thread writes from its own interval until every thread
-that meets it has waited for its mbarrier, or is behind a barrier and a wait for it; the model lets the wait be true only if its phase can be complete. A write before it, of cp.async the wait for it, needs a fence.proxy.async that is behind it and before wgmma. What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named.
+that meets it has waited for its mbarrier, or is behind a barrier and a wait for it; the model lets the wait be true only if its phase can be complete. A write before it, of cp.async the wait for it, needs a fence.proxy.async that is behind it and before wgmma. What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named:
+if it lists loaded numbers, with these in any memory, else in any memory.
 """
 import argparse
 import collections
@@ -234,12 +235,48 @@ def unfenced(threads):
     return None
 
 
-def launch(kernel, block, n, ctaid):
-    return [Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid}) for t in range(block)]
+def launch(kernel, block, n, ctaid, memory):
+    return [Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid, "memory": memory}) for t in range(block)]
+
+
+def any_memory(rng, known=None):
+    """Numbers in global memory, by their offset: small ones, so that some are equal, or any; those that are known."""
+    seed, kind = rng.getrandbits(32), rng.choice(["small", "any", "zeros", "mixed"])
+
+    def number(offset):
+        if known and offset in known:
+            return known[offset]
+        word = random.Random(f"{seed} {offset}")
+        return {"small": word.randrange(4), "any": word.getrandbits(32), "zeros": 0, "mixed": word.choice([0, 1, 5, word.getrandbits(32)])}[kind]
+
+    return number
 
 
 def covers(event, byte):
     return byte // 16 in event.at if event.kind == "mma" else event.at <= byte < event.at + event.size
+
+
+def check_race(kernel, one, memory):
+    """A complaint about a race that is named, or nothing."""
+    block, n, ctaid = one["block"][0], one["params"].get("n", 0), one["block_index"][0]
+    if not 1 <= block <= 1024 or (kernel.block and block != kernel.block):
+        return f"no launch has such a block: {one['block']}"
+    byte = one["byte"] - BASE
+    accesses, threads = [], []
+    for side in ("first", "second"):
+        t = one[side]["thread"][0]
+        try:
+            thread = Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid, "memory": memory})
+        except Left:
+            return None  # the race comes before the thread leaves its array: not judged
+        threads.append(thread)
+        wanted = one[side]["op"][:2].replace("re", "red").replace("wg", "mma")
+        accesses.append(any(a.kind == wanted and covers(a, byte) and a.interval <= one["barriers"] <= thread.last(a)[0] for a in thread.events))
+    if one["first"]["thread"] == one["second"]["thread"]:
+        found = any(all(covers(a, byte) for a in pair) for pair in threads[0].own())
+        return None if found else f"the thread has waited for its copy: {json.dumps(one)}"
+    writes = any(one[side]["op"].startswith(("st", "red", "cp")) for side in ("first", "second"))
+    return None if all(accesses) and writes else f"the race is none: {json.dumps(one)}"
 
 
 def check(kernel, answer, rng):
@@ -247,31 +284,20 @@ def check(kernel, answer, rng):
     verdict = answer["verdict"]
     if verdict == "refuted":
         one = answer["found"][0]
-        block, n, ctaid = one["block"][0], one["params"].get("n", 0), one["block_index"][0]
-        if not 1 <= block <= 1024 or (kernel.block and block != kernel.block):
-            return f"no launch has such a block: {one['block']}"
-        byte = one["byte"] - BASE
-        accesses, threads = [], []
-        for side in ("first", "second"):
-            t = one[side]["thread"][0]
-            try:
-                thread = Thread(kernel, {"tid": t, "ntid": block, "n": n, "ctaid": ctaid})
-            except Left:
-                return None  # the race comes before the thread leaves its array: not judged
-            threads.append(thread)
-            wanted = one[side]["op"][:2].replace("re", "red").replace("wg", "mma")
-            accesses.append(any(a.kind == wanted and covers(a, byte) and a.interval <= one["barriers"] <= thread.last(a)[0] for a in thread.events))
-        if one["first"]["thread"] == one["second"]["thread"]:
-            found = any(all(covers(a, byte) for a in pair) for pair in threads[0].own())
-            return None if found else f"the thread has waited for its copy: {json.dumps(one)}"
-        writes = any(one[side]["op"].startswith(("st", "red", "cp")) for side in ("first", "second"))
-        return None if all(accesses) and writes else f"the race is none: {json.dumps(one)}"
+        if one.get("more_data"):
+            return None  # which other numbers lead to it is not said
+        known = {int(d["address"].split("+")[1]): d["value"] for d in one.get("data", [])}
+        for _ in range(3 if kernel.loads else 1):
+            complaint = check_race(kernel, one, any_memory(rng, known))
+            if complaint:
+                return complaint
+        return None
     if verdict == "proved":
         for _ in range(2 if kernel.tiles or kernel.bulk else 5):
             block = kernel.block or rng.choice([1, 2, 3, 31, 32, 33, 64, 65, 128])
             n, ctaid = rng.choice([0, 1, 2, 3, 5, 8, 31, 32, 100, 1024, MASK, rng.getrandbits(32)]), rng.choice([0, 0, 1, 2, 5])
             try:
-                found = race(launch(kernel, block, n, ctaid))
+                found = race(launch(kernel, block, n, ctaid, any_memory(rng)))
             except Left:
                 continue
             if found:
@@ -296,6 +322,9 @@ def main():
             for kernel in kernels:
                 answer = answers.get(kernel.name, {"verdict": "proved"})
                 counts[answer["verdict"]] += 1
+                if answer.get("found"):
+                    counts["data"] += bool(answer["found"][0].get("data"))
+                    counts["all data"] += kernel.loads and not answer["found"][0].get("data")
                 counts[answer["verdict"], any("cp.async.c" in line for line in kernel.lines)] += 1
                 counts[answer["verdict"], "mbarrier"] += any("mbarrier" in line for line in kernel.lines)
                 counts[answer["verdict"], "wgmma"] += any("wgmma" in line for line in kernel.lines)
@@ -306,6 +335,7 @@ def main():
             done += count
     print(f"{done} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown; {wrong} wrong; "
           f"with copies {counts['proved', True]} proved, {counts['refuted', True]} refuted, {counts['unknown', True]} unknown")
+    print(f"{counts['data']} races for some data, {counts['all data']} for all data in kernels that load indices or guards")
     for what in ("wgmma", "mbarrier"):
         print(f"with {what} " + ", ".join(f"{counts[v, what]} {v}" for v in ("proved", "refuted", "unknown")))
     if wrong or given.kind == "any" and not all(counts[v, w] for v in ("proved", "refuted") for w in (True, "wgmma")) or given.kind in ("any", "bulk") and not counts["proved", "mbarrier"]:

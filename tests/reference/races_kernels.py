@@ -15,6 +15,7 @@ class Generator:
         self.tidy = rng.choice([0.0, 0.5, 0.9, 1.0])
         self.counters, self.accesses, self.odd, self.copies = [], 0, rng.random() < 0.1, rng.random() < 0.5
         self.descriptors = 0
+        self.loads = rng.random() < 0.35  # indices and guards that are loaded
         self.tiles, self.bulk = kind == "tiles", kind == "bulk"
         if self.tiles:
             self.block, self.tidy = rng.choice([128, 128, 128, 256]), rng.choice([0.9, 1.0])
@@ -35,7 +36,7 @@ class Generator:
         self.lines.append(text)
 
     def leaf(self, uniform):
-        kinds = ["constant", "n", "ctaid", "ntid"] + (["counter"] * 3 if self.counters else []) + ([] if uniform else ["tid"] * 6)
+        kinds = ["constant", "n", "ctaid", "ntid"] + (["counter"] * 3 if self.counters else []) + ([] if uniform else ["tid"] * 6) + (["loaded"] * (2 if uniform else 4) if self.loads else [])
         kind = self.rng.choice(kinds)
         register = self.new()
         if kind == "constant":
@@ -46,6 +47,10 @@ class Generator:
             name = self.rng.choice(self.counters)
             self.emit(f"mov.u32 {register}, {name};")
             return register, lambda e: e[name]
+        if kind == "loaded":
+            each, at = not uniform and self.rng.random() < 0.8, 64 + 4 * self.rng.randrange(4)
+            self.emit(f"mul.wide.u32 %re, {'%dtid' if each else 0}, 4;\nadd.s64 %re, %re, %rd;\nld.global.u32 {register}, [%re+{at}];")
+            return register, lambda e: e["memory"](at + (4 * e["tid"] if each else 0))
         self.emit(f"ld.param.u32 {register}, [n];" if kind == "n" else f"mov.u32 {register}, %{kind}.x;")
         return register, lambda e: e[kind]
 
@@ -429,5 +434,5 @@ class Generator:
         shape = f".reqntid {self.block}, 1, 1\n" if self.block else ""
         body = "\n".join(self.lines)
         return (f".visible .entry {self.name}(.param .u32 n, .param .u64 p)\n{shape}{{\n.reg .pred %p<{self.predicates + 1}>;\n.reg .b32 %r<{self.registers + 1}>, %s, %ddata, %dtid;\n"
-                f".reg .b64 %sw, %dwdata, %dwtid, %rd, %k<{self.descriptors + 1}>;\n.shared .align 1024 .b8 memory[{BYTES}];\nld.param.u64 %rd, [p];\nld.global.u32 %ddata, [%rd];\nld.global.u64 %dwdata, [%rd+8];\n"
+                f".reg .b64 %sw, %dwdata, %dwtid, %rd, %re, %k<{self.descriptors + 1}>;\n.shared .align 1024 .b8 memory[{BYTES}];\nld.param.u64 %rd, [p];\nld.global.u32 %ddata, [%rd];\nld.global.u64 %dwdata, [%rd+8];\n"
                 f"mov.u32 %dtid, %tid.x;\ncvt.u64.u32 %dwtid, %dtid;\n{body}\nret;\n}}\n")

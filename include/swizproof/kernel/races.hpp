@@ -43,6 +43,13 @@ struct RaceAccess {
   std::array<std::uint32_t, 3> thread{};  ///< threadIdx
 };
 
+/// A number in memory that a race needs: a thread loads it.
+struct RaceData {
+  RaceAccess load{};
+  std::string address{};  ///< `p+12`: bytes behind what a parameter points to, or from the start of an array
+  std::uint64_t value = 0;
+};
+
 /// A race that an execution has.
 struct Race {
   RaceKind kind = RaceKind::read_write;
@@ -53,6 +60,9 @@ struct Race {
   std::uint32_t interval = 0;  ///< barriers that both threads have passed
   std::array<std::uint32_t, 3> block{1, 1, 1}, block_index{};
   std::vector<std::pair<std::string, std::uint64_t>> params{};  ///< parameters that the execution read
+  /// Loaded numbers that lead to it; empty: it happens in this launch for all data.
+  std::vector<RaceData> data{};
+  bool more_data = false;  ///< others lead to it too
 };
 
 /// Races of one kernel.
@@ -62,7 +72,8 @@ struct KernelRaces {
   std::vector<std::uint32_t> lines{};  ///< lines of the PTX that the reason is about
   /// Line of the source of each, and those that the compiler inlined it for; empty without -lineinfo.
   std::vector<std::vector<SourceLine>> sources{};
-  std::vector<Race> races{};  ///< one for each pair of instructions, lost stores first
+  std::vector<Race>
+      races{};  ///< one for each pair of instructions: first those for all data, of these lost stores first
   std::size_t accesses = 0,
               pairs = 0;  ///< accesses to shared memory; pairs that a solver or a disjoint array decided
   std::vector<std::string> assumed{};

@@ -71,6 +71,7 @@ ptx::Module module_of_source(Common& common, FlowArguments& arguments) {
 }
 
 ptx::Module module_of(Common& common, FlowArguments& arguments) {
+  refuse_source_by_name(arguments.file);
   if (is_cuda_source(arguments.file)) return module_of_source(common, arguments);
   std::vector<PtxText> parts = ptx_of(arguments.file);
   if (parts.size() != 1)

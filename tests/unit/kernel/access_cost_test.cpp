@@ -143,7 +143,7 @@ TEST(AccessCost, ACopyThroughL1AssumesItsSource) {
   auto const assumed = [](std::string const& op) {
     return report_of("shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2; ld.param.u64 %rd1, [g]; " + op +
                      " [%r4], [%rd1], 16;")
-        .assumed;
+        .rests_on;
   };
   ASSERT_EQ(assumed("cp.async.ca.shared.global").size(), 1U);
   EXPECT_NE(assumed("cp.async.ca.shared.global")[0].find("read consecutive global addresses"),

@@ -381,6 +381,89 @@ TEST(KernelRaces, AnAtomicGivesNumbersInTheOrderOfTheThreads) {
   expect_open("atom.shared.add.u32 %r6, [%r2], 1; " + indexed, "two threads may access one byte");
 }
 
+/// %r7 is a loaded number of each thread.
+std::string const loaded =
+    "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2;\nld.global.u32 %r7, "
+    "[%rd1]; ";
+
+/// Loaded numbers that the first race needs, in the order of their threads.
+std::vector<std::uint64_t> data_of(std::string const& body, KernelOptions options = {}) {
+  KernelRaces const races = races_of(body, std::move(options));
+  EXPECT_EQ(races.verdict, RaceVerdict::refuted) << body;
+  std::vector<std::uint64_t> values;
+  if (races.races.empty()) return values;
+  for (RaceData const& d : races.races.front().data) values.push_back(d.value);
+  return values;
+}
+using Loads = std::vector<std::uint64_t>;
+std::string const at_the_number = "shl.b32 %r8, %r7, 2; and.b32 %r8, %r8, 1020; add.u32 %r8, %r8, %r2; ",
+                  store_there = "st.shared.u32 [%r8], %r1;";
+
+TEST(KernelRaces, AnIndexThatIsLoadedRacesForSomeData) {
+  KernelRaces const races = races_of(loaded + at_the_number + store_there);
+  ASSERT_EQ(races.verdict, RaceVerdict::refuted);
+  Race const& race = races.races.front();
+  ASSERT_EQ(race.data.size(), 2U);
+  EXPECT_EQ(race.data[0].value, race.data[1].value);
+  EXPECT_EQ(race.data[0].load.op, "ld.global.u32");
+  EXPECT_EQ(race.data[0].load.thread, race.first.thread);
+  EXPECT_EQ(race.data[1].load.thread, race.second.thread);
+  EXPECT_EQ(race.data[1].address, "g+4");
+  EXPECT_FALSE(race.more_data);
+  // The number itself is no part of the address.
+  EXPECT_EQ(data_of(loaded + "st.shared.u32 [%r2], %r7;"), Loads{});
+}
+
+TEST(KernelRaces, AGuardThatIsLoadedRacesForSomeData) {
+  std::string const zero = loaded + "setp.eq.u32 %p1, %r7, 0; ";
+  EXPECT_EQ(data_of(zero + "@%p1 st.shared.u32 [%r2], %r1;"), (Loads{0, 0}));
+  EXPECT_EQ(data_of(zero + "@!%p1 bra L; st.shared.u32 [%r2], %r1; L:"), (Loads{0, 0}));
+  // A register that one side of a branch writes depends on it, also behind the other side.
+  std::string const two = "mov.u32 %r8, %r2; @%p1 bra L; mov.u32 %r8, %r4; L: ";
+  EXPECT_EQ(data_of(zero + two + store_there), (Loads{0, 0}));
+  // Behind it nothing else does.
+  EXPECT_EQ(data_of(zero + two + "st.shared.u32 [%r2], %r1;"), Loads{});
+  // But for a barrier on one side, and behind a thread that may have ended.
+  std::string const uniform = "ld.param.u64 %rd1, [g]; ld.global.u32 %r7, [%rd1]; setp.eq.u32 %p1, %r7, 0; ";
+  EXPECT_EQ(data_of(uniform + "@!%p1 bra L; bar.sync 0; L: st.shared.u32 [%r2], %r1;"), Loads{0});
+  EXPECT_EQ(data_of(zero + "@!%p1 ret; st.shared.u32 [%r2], %r1;"), (Loads{0, 0}));
+}
+
+TEST(KernelRaces, ANumberFromSharedMemoryIsDataIfItIsNotWritten) {
+  std::string const load =
+      " bar.sync 0; ld.shared.u32 %r7, [%r4]; bar.sync 0; " + at_the_number + store_there;
+  EXPECT_EQ(data_of("mov.u32 %r6, 5; st.shared.u32 [%r4], %r6;" + load), Loads{});
+  EXPECT_EQ(data_of(load), (Loads{0, 0}));
+  EXPECT_EQ(data_of(loaded + "st.shared.u32 [%r4], %r7;" + load), (Loads{0, 0}));
+  // A store that a loaded number decides may be the one that is loaded.
+  std::string const five = "mov.u32 %r6, 5; st.shared.u32 [%r4], %r6; ";
+  EXPECT_FALSE(
+      data_of(loaded + five + "setp.eq.u32 %p1, %r7, 7; @%p1 st.shared.u32 [%r4], %r1;" + load).empty());
+  EXPECT_FALSE(
+      data_of(loaded + five + "setp.ne.u32 %p1, %r7, 7; @%p1 bra L; st.shared.u32 [%r4], %r1; L:" + load)
+          .empty());
+}
+
+TEST(KernelRaces, ThatNeedNoDataComeFirst) {
+  KernelRaces const races =
+      races_of(loaded + at_the_number + store_there + "\nbar.sync 0; st.shared.u32 [%r2+4096], %r1;");
+  ASSERT_EQ(races.races.size(), 2U);
+  EXPECT_TRUE(races.races[0].data.empty());
+  EXPECT_FALSE(races.races[1].data.empty());
+  // In another launch.
+  EXPECT_EQ(data_of(loaded + at_the_number + store_there +
+                    "\nbar.sync 0; setp.ne.u32 %p2, %r3, 1024; @%p2 ret; st.shared.u32 [%r2+4096], %r1;"),
+            Loads{});
+}
+
+TEST(KernelRaces, OfDifferentValuesNeedTheirData) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  Loads const two = data_of(loaded + "st.shared.u32 [%r2], %r7;", accepted);
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_NE(two[0], two[1]);
+}
+
 TEST(KernelRaces, ProxiesMayBeLeftOut) {
   KernelOptions off;
   off.proxies = false;
