@@ -29,7 +29,8 @@ struct AccessSearch {
       bases{};                ///< addresses of arrays that a device gives (H18); empty: any that PTX permits
   bool out_of_steps = false;  ///< true if it came to the limit
   std::optional<KernelSectors>
-      sectors{};  ///< of global memory, in all cases so far whose addresses are known
+      sectors{};      ///< of global memory, in all cases so far whose addresses are known
+  bool near = false;  ///< a bound of sectors rests on lanes that are less than 2 GiB apart
 
   Residues residues{};
   LaneLayout layout{};

@@ -142,6 +142,7 @@ class AccessDecision {
       take_faults(search, all.faults, out);
     bool const complete = search.why_incomplete.empty();
     if (complete && search.sectors) out.sectors = search.sectors;
+    if (search.near) out.sectors->near = true;
     if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
     count_executions(search, out);

@@ -2,6 +2,7 @@
 
 #include "access_cost.hpp"
 #include "address_text.hpp"
+#include "sector_rows.hpp"
 #include "sectors.hpp"
 #include "wavefront_bound.hpp"
 
@@ -377,7 +378,7 @@ class CaseSearch {
     program::MemoryAccess const& m = search_.memory;
     Id const address = search_.access.address;
     std::uint32_t const active = warp.present() & ~warp.truth(search_.access.guard).no;
-    if (m.global) return give_up(warp, unknown.reason, unknown.atom);
+    if (m.global) return bound_rows(warp, assumptions, unknown, active);
     if (auto const most = bound_of_banks(kernel_, warp, m, address, active))
       return add_bank_bound(assumptions, unknown, active, *most);
     unsigned const line_bits = static_cast<unsigned>(std::countr_zero(kernel_.options.arch->banks.row()));
@@ -398,13 +399,23 @@ class CaseSearch {
       bound_by_bank(kernel_.warps.under(number_, next), next, unknown, depth + 1);
     }
   }
+  /// A bound of sectors where rows of lanes are an unknown distance apart.
+  void bound_rows(Warp& warp, Assumptions const& assumptions, Request const& unknown, std::uint32_t active) {
+    auto const rows =
+        is_over() ? std::nullopt : rows_of(kernel_, warp, search_.memory, search_.access.address, active);
+    if (!rows) return give_up(warp, unknown.reason, unknown.atom);
+    search_.near = true;
+    add_bank_bound(assumptions, unknown, active, rows->most, rows->reached_by);
+  }
   void add_bank_bound(Assumptions const& assumptions, Request const& unknown, std::uint32_t active,
-                      unsigned most) {
+                      unsigned most, Assumptions const& reached_by = {}) {
     search_.why_incomplete = unknown.reason;
     CaseCost one;
     one.active = active;
     one.wavefronts = most;
-    note_known(one, active, assumptions);
+    Assumptions known = assumptions;
+    known.insert(known.end(), reached_by.begin(), reached_by.end());
+    if (!search_.memory.global || !reached_by.empty()) note_known(one, active, known);
     if (one.wavefronts > search_.allowed) {
       one.unknown = true, one.reason = kernel_.origins.with_line(unknown.reason, unknown.atom);
       if (Origin const from = kernel_.origins.origin(unknown.atom); from.leaf != 0)

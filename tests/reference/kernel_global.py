@@ -2,7 +2,8 @@
 """kernel_global.py --binary PATH --cases N --seed S: sectors and lines of global memory by enumeration, compared with `kernel --global` on PTX.
 
 A case is a kernel with one access at p + bytes * f(tid) + g. f is made of 32-bit arithmetic that wraps: a factor of any sign, a constant, a
-permutation of the lanes, a shift; it is extended with or without sign. Some kernels add an unknown n before or after the extension. The model
+permutation of the lanes, a shift; it is extended with or without sign. Some kernels add an unknown n before or after the extension. In others f is row * n + column, with an
+unknown pitch n, and rows of 1 to 32 lanes: the number that is said to be reached must be the most over pitches and pointers, any other one a bound. The model
 computes the addresses of every lane of every warp as Python integers, for every residue modulo 128 of the pointer and of n, and counts pieces of 32
 and 128 bytes. It has no line of the program. The allowances of --emit lock are compared too: `prove` must hold with them, and fail with one sector less.
 """
@@ -45,6 +46,9 @@ class Case:
         self.guard = rng.choice(["", "", "", "below", "even", "one"])
         self.limit = rng.randrange(1, 40)
         self.load = rng.random() < 0.6
+        if rng.random() < 0.3:
+            self.n, self.divide, self.factor, self.constant, self.flip = "pitch", rng.randrange(6), 1, rng.choice([0, 0, 0, 1, 5]), 0
+            self.swapped, self.unit = rng.random() < 0.3, rng.choice([1, 1, 1, 2, 8])  # rows and columns; what the pitch is a multiple of
         self.nc = ".nc" if self.load and rng.random() < 0.3 else ""
 
     def ptx(self):
@@ -60,6 +64,10 @@ class Case:
             text += [f"  setp.ne.u32 %q1, %r1, {self.limit};", "  @%q1 bra DONE;"]
         text += [f"  xor.b32 %r3, %r1, {self.flip};", f"  shr.u32 %r4, %r3, {self.divide};", f"  mul.lo.s32 %r5, %r4, {self.factor};",
                  f"  add.s32 %r6, %r5, {signed(self.constant & M32)};"]
+        if self.n == "pitch":
+            row, column = ("%r11", "%r10") if self.swapped else ("%r10", "%r11")
+            text += ["  ld.param.u32 %r7, [n];", f"  mul.lo.s32 %r7, %r7, {self.unit};", f"  shr.u32 %r10, %r1, {self.divide};", f"  and.b32 %r11, %r1, {(1 << self.divide) - 1};",
+                     f"  mad.lo.s32 %r6, {row}, %r7, {column};", f"  add.s32 %r6, %r6, {self.constant};"]
         if self.n == "index":
             text += ["  ld.param.u32 %r7, [n];", "  add.s32 %r6, %r6, %r7;"]
         text += [f"  mul.wide.{extend} %rd2, %r6, {self.bytes};", "  add.s64 %rd9, %rd1, %rd2;"]
@@ -74,6 +82,10 @@ class Case:
         return {"": True, "below": tid < self.limit, "even": tid % 2 == 0, "one": tid == self.limit}[self.guard]
 
     def offset(self, tid, n):
+        if self.n == "pitch":
+            high, low = tid >> self.divide, tid & ((1 << self.divide) - 1)
+            row, column = (low, high) if self.swapped else (high, low)
+            return (row * n * self.unit + column + self.constant) * self.bytes
         index = ((((tid ^ self.flip) >> self.divide) * self.factor) + self.constant + (n if self.n == "index" else 0)) & M32
         wide = (signed(index) if self.signed else index) * self.bytes
         return (wide + (n * self.bytes if self.n == "bytes" else 0)) & M64
@@ -87,9 +99,10 @@ class Case:
             if not tids:
                 continue
             lanes = max(lanes, len(tids))
-            for n in range(128 if self.n else 1):
+            pitches = [*range(40), *range(4096, 4128)]
+            for n in pitches if self.n == "pitch" else range(128 if self.n else 1):
                 offsets = [self.offset(t, n) for t in tids]
-                for pointer in range(0, 128, min(self.align, 128)):
+                for pointer in range(0, 32 if self.n == "pitch" else 128, min(self.align, 128)):
                     addresses = [(base + pointer + o) & M64 for o in offsets]
                     if any(a % self.bytes for a in addresses):
                         continue
@@ -100,8 +113,24 @@ class Case:
         return most, least, lines, least_lines, lanes
 
 
+def check_pitch(case, said, excess):
+    """The same where rows are an unknown distance apart."""
+    most, *_, lanes = case.answer()
+    ideal = -(-lanes * case.bytes // 32)
+    wrong = [] if said["ideal"] == ideal else [f"ideal: {said['ideal']} instead of {ideal}"]
+    if said["reached"] and said["sectors"] != most or said["sectors"] < most:
+        wrong.append(f"sectors: {said['sectors']} instead of {most}, reached: {said['reached']}")
+    if said.get("seen", 0) > most:
+        wrong.append(f"seen: {said['seen']}, and at most {most}")
+    sure = said["reached"] or said.get("seen", 0) > ideal + excess
+    verdict = "proved" if said["sectors"] <= ideal + excess else "refuted" if sure else "unknown"
+    return wrong + ([] if said["verdict"] == verdict else [f"verdict: {said['verdict']} instead of {verdict}"])
+
+
 def check(case, said, excess):
     """Differences of one case, as texts."""
+    if case.n == "pitch" and case.answer()[-1]:
+        return check_pitch(case, said, excess)
     most, least, lines, least_lines, lanes = case.answer()
     if lanes == 0:
         return [] if not said["executed"] and said["verdict"] == "proved" else [f"no lane executes it, and it is {said}"]
@@ -120,6 +149,8 @@ def check_lock(binary, path, excess, cases, said, rng):
     wrong = []
     for case in cases:
         most, *_, lanes = case.answer()
+        if case.n == "pitch" and lanes:
+            most = said[case.name]["global_accesses"][0]["sectors"]
         ideal = -(-lanes * case.bytes // 32)
         warps = sum(any(case.active(t) for t in range(first, first + 32)) for first in range(0, case.threads, 32))
         want = None
@@ -150,7 +181,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
-    failed, verdicts, done, locked = 0, {}, 0, 0
+    failed, verdicts, done, locked, rows = 0, {}, 0, 0, [0, 0]  # rows an unknown pitch apart: not reached, reached
     while done < options.cases:
         cases = [Case(done + k, rng) for k in range(min(200, options.cases - done))]
         done += len(cases)
@@ -175,13 +206,15 @@ def main():
             wrong = ["no access is listed"] if len(found) != 1 else check(case, found[0], excess)
             if found:
                 verdicts[found[0]["verdict"]] = verdicts.get(found[0]["verdict"], 0) + 1
+            if found and case.n == "pitch":
+                rows[found[0]["reached"] or found[0]["verdict"] == "proved"] += 1
             if wrong:
                 failed += 1
                 print(f"seed {options.seed}, {case.name}, excess {excess}: {'; '.join(wrong)}\n{case.ptx()}\n{found}")
             if failed > 5:
                 return 1
-    print(f"kernel_global: {done} cases, {verdicts}, {locked} allowances, {failed} differ")
-    return 1 if failed else 0
+    print(f"kernel_global: {done} cases, {verdicts}, {locked} allowances, {failed} differ; with a pitch {rows[1]} proved or reached, {rows[0]} with a bound alone")
+    return 1 if failed or rows[0] * 20 > rows[1] else 0
 
 
 if __name__ == "__main__":
