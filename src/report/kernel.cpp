@@ -131,7 +131,7 @@ std::string sectors_of(KernelAccess const& a) {
   if (!a.wavefronts) return "-";
   bool const known = a.sectors->lines != 0;
   if (!a.executed || (known && a.sectors->least == *a.wavefronts)) return std::to_string(*a.wavefronts);
-  if (!a.reached) return fmt::format("{}{}", a.seen != 0 ? fmt::format("{}..", a.seen) : "<=", *a.wavefronts);
+  if (!a.reached) return fmt::format("{}<={}", a.seen != 0 ? fmt::format("{}, ", a.seen) : "", *a.wavefronts);
   return known ? fmt::format("{}..{}", a.sectors->least, *a.wavefronts) : std::to_string(*a.wavefronts);
 }
 

@@ -23,6 +23,26 @@ namespace swizproof::command::kernel_detail {
 
 namespace {
 
+/// A hint for a folder without PTX: files in it that can be read.
+std::string what_else_is_in(std::string const& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string source, machine;
+  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       at != end && !error; at.increment(error)) {
+    std::string const path = at->path().string(), kind = at->path().extension().string();
+    if (is_cuda_source(path) && (source.empty() || path < source)) source = path;
+    if (kind == ".cubin" || kind == ".sass") machine = path;
+  }
+  if (!source.empty())
+    return fmt::format("it has CUDA source, which is compiled if you name the file: swizproof kernel {}",
+                       source);
+  if (!machine.empty()) return fmt::format("it has machine code: swizproof kernel {} --sass", folder);
+  return fs::is_empty(folder, error)
+             ? "it is empty; nvcc -ptx -lineinfo -o FOLDER/FILE.ptx FILE.cu writes one"
+             : "nvcc -ptx -lineinfo writes one; --sass reads .cubin and .sass files";
+}
+
 /// Every .ptx below a folder, with --sass every .cubin and .sass, or the file itself.
 std::vector<std::string> files_of(std::vector<std::string> const& names, bool machine) {
   namespace fs = std::filesystem;
@@ -42,9 +62,7 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool ma
     if (found.empty() && machine)
       throw InputError::whole("the folder has no .cubin and no .sass file", name,
                               "without --sass its .ptx files are read");
-    if (found.empty())
-      throw InputError::whole("the folder has no .ptx file", name,
-                              "nvcc -ptx -lineinfo writes one; --sass reads .cubin and .sass files");
+    if (found.empty()) throw InputError::whole("the folder has no .ptx file", name, what_else_is_in(name));
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
@@ -66,6 +84,26 @@ bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions
   return swizproof::needs_block(kernel, options);
 }
 
+/// Throws for a file that has no kernel.
+[[noreturn]] void refuse_without_kernel(std::string const& file) {
+  if (!is_cuda_source(file)) throw InputError::whole("there is no kernel (.entry) in it", file);
+  std::vector<SourceTemplate> const templates = templates_in(read_file(file));
+  if (templates.empty())
+    throw InputError::whole("it compiles to no kernel", file,
+                            "no function in it is __global__: give the file that defines the kernel");
+  std::vector<std::string> names;
+  for (SourceTemplate const& t : templates) names.push_back(fmt::format("{} (line {})", t.name, t.line));
+  auto const shown = std::find_if(templates.begin(), templates.end(),
+                                  [](SourceTemplate const& t) { return !t.instantiation.empty(); });
+  throw InputError::whole(
+      fmt::format("it compiles to no kernel: {} {} template{}, and nothing instantiates {}",
+                  fmt::join(names, ", "), names.size() == 1 ? "is a" : "are", names.size() == 1 ? "" : "s",
+                  names.size() == 1 ? "it" : "them"),
+      file,
+      shown == templates.end() ? "launch it in the file, or add an explicit instantiation"
+                               : "launch it in the file, or add a line such as: " + shown->instantiation);
+}
+
 class Decision {
  public:
   Decision(Common& common, KernelArguments const& arguments, KernelOptions options, OnResult const& on_result)
@@ -84,6 +122,7 @@ class Decision {
     std::vector<std::string> const files = files_of(arguments_.files, arguments_.machine);
     for (std::string const& file : files) {
       try {
+        refuse_source_by_name(file);
         if (is_cuda_source(file))
           decide_source(file);
         else
@@ -204,7 +243,7 @@ class Decision {
     if (!unused_.empty() && !out_.all.empty())
       throw InputError::whole("no kernel has this parameter", unused_[0],
                               "the first parameter is 0: --param 0=1024");
-    if (names_.empty()) throw InputError::whole("there is no kernel (.entry) in it", arguments_.files[0]);
+    if (names_.empty()) refuse_without_kernel(arguments_.files[0]);
     blocks_.must_be_used();
     if (out_.all.size() == 1 && out_.all[0].no_shape) refuse_without_shape(out_.all[0].name);
   }

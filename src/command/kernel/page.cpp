@@ -77,6 +77,12 @@ Json notes_of(KernelReport const& report) {
   Json notes = Json::array();
   for (FailingOperand const& f : failing_operands(report)) notes.push_back(f.text);
   if (report.races) notes.push_back(describe(*report.races, 0));
+  OpenFacts open;
+  open.add(report);
+  if (std::string text = open.text(); !text.empty()) {
+    for (std::string const& line : open.lines()) text += "; " + line;
+    notes.push_back(std::move(text));
+  }
   for (KernelUnfixed const& u : report.unfixed)
     notes.push_back(fmt::format("no fix of array {}: {}", u.array, u.reason));
   if (!report.vectors.empty()) notes.push_back(describe(report.vectors, 0));

@@ -9,6 +9,7 @@
 #include <swizproof/kernel/kernel.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,12 +40,25 @@ struct Results {
   std::vector<std::string> sources{};  ///< files that the code of .cu files comes from, for --watch
 };
 
+/// Facts that are not decided of accesses whose cost is.
+struct OpenFacts {
+  std::size_t bounds = 0, alignment = 0;
+  std::map<std::string, std::size_t> reasons{};  ///< of the bounds
+
+  void add(KernelReport const& report);
+  /// `bounds of 4 undecided, alignment of 1 undecided`; empty if all are decided.
+  [[nodiscard]] std::string text() const;
+  /// `bounds of 4: the address depends on ..` for each reason.
+  [[nodiscard]] std::vector<std::string> lines() const;
+};
+
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
   std::size_t idle = 0;     ///< number of the proved ones that no lane executes
   std::size_t allowed = 0;  ///< of the proved ones, those above the ideal
   std::size_t over = 0;     ///< bounds of data-dependent accesses that exceed --at-most
   std::size_t race_free = 0, races = 0, races_open = 0;  ///< kernels, with --races
+  OpenFacts open{};                                      ///< they change no verdict, and no exit code
   [[nodiscard]] bool any_refuted() const { return refuted + races != 0; }
   [[nodiscard]] bool any_unknown() const { return unknown + races_open + over != 0; }
 };
@@ -69,8 +83,6 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
            Style const& style);
 /// Kernels that need a shape of their block, and files that were not read, in lines; or nothing.
 [[nodiscard]] std::string left_out(Results const& results);
-/// `not decided (?): bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
-[[nodiscard]] std::string open_faults(std::vector<Result> const& results);
 
 /// A page as `explain` writes it.
 [[nodiscard]] std::string page_of(std::vector<std::string> const& files, std::vector<Result> const& results,

@@ -260,7 +260,7 @@ class Numbers {
       Losses const losses(row);
       std::string const number =
           !a.wavefronts ? "-"
-          : a.seen != 0 ? fmt::format("{}..{}", a.seen, *a.wavefronts)
+          : a.seen != 0 ? fmt::format("{}, <={}", a.seen, *a.wavefronts)
                         : fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts);
       lines_.push_back({std::to_string(a.loop_depth),
                         losses.executions ? std::to_string(*losses.executions) : "-", number,
@@ -476,26 +476,28 @@ std::string left_out(Results const& results) {
   return kernels + (files.empty() ? "" : "not read\n" + files + "\n");
 }
 
-std::string open_faults(std::vector<Result> const& results) {
-  std::size_t bounds = 0, aligned = 0;
-  std::map<std::string, std::size_t> reasons;  // of the bounds
-  for (Result const& r : results)
-    for (KernelAccess const& a : r.report.accesses) {
-      aligned += is_open(a, a.aligned) ? 1 : 0;
-      if (!is_open(a, a.in_bounds)) continue;
-      ++bounds;
-      if (!a.bounds_reason.empty())
-        ++reasons[is_of_dynamic_size(a) ? "in dynamic shared memory, whose size --shared-bytes N gives"
-                                        : a.bounds_reason];
-    }
-  std::string text;
-  if (bounds != 0) text = fmt::format("bounds of {}", bounds);
-  if (aligned != 0) text += fmt::format("{}alignment of {}", text.empty() ? "" : ", ", aligned);
-  if (text.empty()) return text;
-  text = fmt::format("not decided (?): {}\n", text);
+void OpenFacts::add(KernelReport const& report) {
+  for (KernelAccess const& a : report.accesses) {
+    alignment += is_open(a, a.aligned) ? 1 : 0;
+    if (!is_open(a, a.in_bounds)) continue;
+    ++bounds;
+    if (!a.bounds_reason.empty())
+      ++reasons[is_of_dynamic_size(a) ? "in dynamic shared memory, whose size --shared-bytes N gives"
+                                      : a.bounds_reason];
+  }
+}
+
+std::string OpenFacts::text() const {
+  std::string text = bounds == 0 ? "" : fmt::format("bounds of {} undecided", bounds);
+  if (alignment == 0) return text;
+  return text + fmt::format("{}alignment of {} undecided", text.empty() ? "" : ", ", alignment);
+}
+
+std::vector<std::string> OpenFacts::lines() const {
+  std::vector<std::string> lines;
   for (auto const& [reason, count] : reasons)
-    text += fmt::format("  bounds of {}: {}\n", count, printable(reason));
-  return text;
+    lines.push_back(fmt::format("bounds of {}: {}", count, printable(reason)));
+  return lines;
 }
 
 }  // namespace swizproof::command::kernel_detail

@@ -180,8 +180,22 @@ class RaceAccess(Record):
 
 
 @record
+class RaceData(Record):
+    """A number that a thread loads and that a race needs: `value` at `address`, such as "p+12", 12 bytes behind what the parameter p points to."""
+
+    op: str
+    ptx_line: int
+    thread: List[int]
+    value: int
+    address: Optional[str] = None
+    file: Optional[str] = None
+    line: Optional[int] = None
+    inlined_at: Optional[List[SourceLine]] = None
+
+
+@record
 class Race(Record):
-    """Two threads of a block access `byte` in one interval between barriers, after `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch."""
+    """Two threads of a block access `byte` in one interval between barriers, after `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch. It happens in this launch for all data, or if the loaded numbers in `data` have these values; with `more_data` others lead to it too."""
 
     kind: str
     byte: int
@@ -193,6 +207,8 @@ class Race(Record):
     first: RaceAccess
     second: RaceAccess
     array: Optional[str] = None
+    data: Optional[List[RaceData]] = None
+    more_data: Optional[bool] = None
 
 
 @record
@@ -254,7 +270,7 @@ class PipeTime(Record):
 
 @record
 class KernelGlobalAccess(CompiledAccess):
-    """One access to global memory, with `global`: sectors of 32 bytes and lines of 128 bytes that a warp touches, at most and at least (`least`: by all lanes that may take part). `ideal` sectors hold the bytes of the lanes. `stride` is the distance in bytes of each lane from the one before, in the worst case. None where the addresses are not known."""
+    """One access to global memory, with `global`: sectors of 32 bytes and lines of 128 bytes that a warp touches, at most and at least (`least`: by all lanes that may take part). `ideal` sectors hold the bytes of the lanes. `sectors` is a bound: with `reached` an execution takes as many, else `seen` is what a known one takes, if that is more than `allowed`. `stride` is the distance in bytes of each lane from the one before, in the worst case. None where the addresses are not known."""
 
     sectors: Optional[int] = None
     reached: bool = False
@@ -313,7 +329,8 @@ def lines_of(accesses: Optional[List[KernelAccess]]) -> List[str]:
 
 @record
 class Kernel(Answer):
-    """What each shared-memory instruction of compiled kernels costs at most."""
+    """What each shared-memory instruction of compiled kernels costs at most. `bounds_undecided` and `alignment_undecided` count accesses whose cost is decided
+    without it: they change neither a verdict nor the exit code."""
 
     verdict: str
     arch: str
@@ -322,6 +339,8 @@ class Kernel(Answer):
     refuted: int
     data_dependent: int
     unknown: int
+    bounds_undecided: int
+    alignment_undecided: int
     notes: Optional[List[str]] = None
     not_read: Optional[List[Dict[str, str]]] = None
     obligation: Optional[str] = None
