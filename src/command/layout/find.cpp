@@ -70,7 +70,8 @@ struct FindResult {
   /// Nothing where the accesses do not fit the tile itself.
   std::variant<std::monostate, SwizzleSearch, PitchSearch, LinearSearch> search{};
   std::uint64_t searched = 0;
-  std::string what{};  ///< was searched
+  std::string what{};    ///< was searched
+  std::string family{};  ///< the same in a few words; no member of it was left out
   std::string conclusion = "the accesses do not fit the tile: nothing was searched";
   std::string ties{};  ///< criterion among equal totals
   Bill bill{};         ///< bill of the winner
@@ -111,6 +112,7 @@ void search_swizzles(FindResult& out) {
   out.what = fmt::format(
       "all {} valid swizzles of {} ({} split a vector), in all {} cases ({} different modulo the banks)",
       found.searched, unit_name(out.problem), found.unusable, found.cases, found.patterns);
+  out.family = fmt::format("all valid swizzles of {}", unit_name(out.problem));
   out.conclusion = conclusion_of(found, out.problem);
   out.ties = "conflict-free, fewest TMA boxes, least excess in the worst cases";
   out.bill = found.best.front().cost;
@@ -129,6 +131,7 @@ void search_pitches(FindResult& out) {
       found.last - found.first + 1, found.first, found.last,
       found.own > found.last ? fmt::format(" and the tile's own {}", found.own) : "",
       found.searched - found.fitting.size(), found.line_bytes);
+  out.family = "all row pitches";
   out.bill = found.fitting.front().cost;
   out.conclusion = out.bill.excess == 0 ? "conflict-free"
                                         : fmt::format("no pitch takes fewer than {} (ideal {})",
@@ -150,6 +153,7 @@ void search_linear_maps(FindResult& out) {
       "all linear maps of {} address bits that keep bank words and the accesses' vectors whole: {} that "
       "differ in which lanes meet",
       found.maps.address_bits, found.maps.searched);
+  out.family = "all linear maps that keep bank words and vectors whole";
   out.conclusion =
       fmt::format("{}: no Swizzle takes fewer than {}, or has less excess than {}",
                   found.beats_every_swizzle() ? "it beats every Swizzle" : "no better than the best Swizzle",
@@ -408,7 +412,7 @@ void print_report(std::FILE* out, FindResult const& result, FindArguments const&
     bool const free = std::all_of(result.accesses.begin(), result.accesses.end(),
                                   [](AccessVerdict const& v) { return v.excess() == 0; });
     fmt::print(out, "\n{}, checked{}:\n", style.strong(text_of(result.winner)),
-               free ? "" : "; the best that was tried, and bank conflicts remain");
+               free ? "" : fmt::format("; the best of {}, and bank conflicts remain", result.family));
   }
   for (AccessVerdict const& v :
        result.accesses)  // the line of the best candidate has the wavefronts of a proved one
