@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -112,6 +113,23 @@ void add_compiler_to(CLI::App& sub, CompilerOptions& options) {
 }
 
 bool is_cuda_source(std::string const& file) { return std::filesystem::path(file).extension() == ".cu"; }
+
+void refuse_source_by_name(std::string const& file) {
+  std::filesystem::path const path(file);
+  std::string kind = path.extension().string();
+  for (char& c : kind) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if ((kind != ".cu" && kind != ".cuh") || is_cuda_source(file)) return;
+  static_cast<void>(read_file(file));  // one that is not there has the message of every file
+  std::string const source = std::filesystem::path(path).replace_extension(".cu").string();
+  if (kind == ".cu")
+    throw InputError::whole("the name of CUDA source ends in .cu", file,
+                            fmt::format("mv {} {} && swizproof kernel {}", file, source, source));
+  throw InputError::whole(
+      "this is a header of CUDA source, which no compiler takes alone", file,
+      fmt::format("give a .cu file that includes it: echo '#include \"{}\"' >{} && swizproof kernel {}; "
+                  "templates need an explicit instantiation there",
+                  path.filename().string(), source, source));
+}
 
 void refuse_without_source(CompilerOptions const& options, std::vector<std::string> const& files) {
   if (options.flags.empty() && options.folders.empty() && !options.seconds) return;

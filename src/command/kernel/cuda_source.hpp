@@ -36,6 +36,10 @@ void add_compiler_to(CLI::App& sub, CompilerOptions& options);
 /// True for a file whose name ends in .cu.
 [[nodiscard]] bool is_cuda_source(std::string const& file);
 
+/// Throws InputError for a header of CUDA source, and for source under a name that compilers do not take as such: a.cuh, a.CU. Checked by
+/// tests/program/cuda_source.
+void refuse_source_by_name(std::string const& file);
+
 /// Throws InputError for options of the compiler where no file is compiled. Checked by tests/program/cuda_source.
 void refuse_without_source(CompilerOptions const& options, std::vector<std::string> const& files);
 

@@ -7,6 +7,7 @@
 #include "command/kernel/since.hpp"
 #include "command/kernel/target.hpp"
 #include "command/kernel/lock.hpp"
+#include "command/kernel/race_changes.hpp"
 #include "command/kernel/results.hpp"
 #include "command/kernel/watch.hpp"
 #include "command/profile/page_parts.hpp"
@@ -51,6 +52,7 @@ Sums sums_of(Results const& of) {
                                      : sums.unknown);
   };
   for (Result const& r : of.all) {
+    sums.open.add(r.report);
     for (KernelAccess const& a : r.report.accesses) {
       count(a.verdict, a.executed);
       bool const above = a.wavefronts && a.executed;
@@ -96,6 +98,8 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   out["refuted"] = sums.refuted;
   out["data_dependent"] = sums.data;
   out["unknown"] = sums.unknown;
+  out["bounds_undecided"] = sums.open.bounds;
+  out["alignment_undecided"] = sums.open.alignment;
   return out;
 }
 
@@ -212,6 +216,12 @@ std::string races_in_words(Sums const& sums) {
                      sums.races_open);
 }
 
+/// `; bounds of 4 undecided`, or nothing.
+std::string open_in_words(Sums const& sums) {
+  std::string const text = sums.open.text();
+  return text.empty() ? text : "; " + text;
+}
+
 /// How many accesses have each verdict, of what, and what the model of the architecture rests on.
 void print_sums(Common& common, std::vector<Result> const& results, Sums const& sums,
                 Architecture const& arch, Style const& style) {
@@ -220,12 +230,13 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
   if (sums.allowed != 0) proved.push_back(fmt::format("{} above the ideal, as allowed", sums.allowed));
   bool const sass = results.front().report.sass;
   fmt::print(common.streams.out,
-             "{} in all: {} proved{}, {} refuted, {} depend on data{}, {} unknown;\n"
-             "of the {}, over all warps, blocks, iterations and parameters\n{}",
+             "{} in all: {} proved{}, {} refuted, {} depend on data{}, {} unknown{};\n"
+             "of the {}, over all warps, blocks, iterations and parameters\n",
              sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
              proved.empty() ? "" : fmt::format(" ({})", fmt::join(proved, ", ")), sums.refuted, sums.data,
              sums.over == 0 ? "" : fmt::format(" ({} above --at-most)", sums.over), sums.unknown,
-             sass ? "SASS" : "PTX", open_faults(results));
+             open_in_words(sums), sass ? "SASS" : "PTX");
+  for (std::string const& line : sums.open.lines()) fmt::print(common.streams.out, "  {}\n", line);
   if (style.brief()) fmt::print(common.streams.out, "{}", proved_kernels(results));
   fmt::print(common.streams.out, "{}{}", races_in_words(sums), certainty_footer(arch, style));
   if (!style.brief())
@@ -252,10 +263,12 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
       Results now = decide_files(common, arguments, options, {});
       fmt::print(common.streams.out, "\n{}",
                  describe(compared(now.all, before), "before " + changed + " changed"));
+      fmt::print(common.streams.out, "{}", race_changes(now.all, before.all));
       now.limited = before.limited;
       Sums const sums = sums_of(now);
-      fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown\n{}",
-                 sums.proved, sums.refuted, sums.data, sums.unknown, races_in_words(sums));
+      fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown{}\n{}",
+                 sums.proved, sums.refuted, sums.data, sums.unknown, open_in_words(sums),
+                 races_in_words(sums));
       before = std::move(now);
     } catch (InputError const& error) {  // half a line that is typed
       fmt::print(common.streams.out, "\n{}\n", swizproof::describe(error, style_of(common)));
@@ -285,21 +298,35 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments, Kernel
                             "leave the other form out, or write it to a file");
 }
 
-/// Writes the files of --sarif and --html.
-void write_reports(Common& common, KernelArguments const& arguments, std::vector<Result> const& results,
-                   std::vector<SarifFinding> const& findings, Sources& sources) {
-  Architecture const& arch = parse_architecture(common.arch);
-  if (!arguments.sarif.empty())
-    write_output(
-        common, arguments.sarif, "the SARIF file",
-        json_text(sarif(SWIZPROOF_VERSION, kernel_rules, in_checkout(findings), certainty(arch)), 2) + "\n",
-        true);
-  if (!arguments.html.empty())
-    write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
-}
+/// The files of --sarif and --html, which are opened before the work begins.
+class Reports {
+ public:
+  explicit Reports(KernelArguments const& arguments) : arguments_(arguments) {
+    if (!arguments.sarif.empty() && arguments.sarif != "-") sarif_.emplace(arguments.sarif, "the SARIF file");
+    if (!arguments.html.empty() && arguments.html != "-") html_.emplace(arguments.html, "the page");
+  }
+
+  void write(Common& common, std::vector<Result> const& results, std::vector<SarifFinding> const& findings,
+             Sources& sources) {
+    Architecture const& arch = parse_architecture(common.arch);
+    auto const write_to = [&](std::optional<WholeFile>& file, std::string const& text) {
+      file ? file->write(text) : fmt::print(common.streams.out, "{}", text);
+    };
+    if (!arguments_.sarif.empty())
+      write_to(sarif_,
+               json_text(sarif(SWIZPROOF_VERSION, kernel_rules, in_checkout(findings), certainty(arch)), 2) +
+                   "\n");
+    if (!arguments_.html.empty()) write_to(html_, page_of(arguments_.files, results, arch, sources));
+  }
+
+ private:
+  KernelArguments const& arguments_;
+  std::optional<WholeFile> sarif_{}, html_{};
+};
 
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   refuse_mixed(common, arguments, options);
+  Reports reports(arguments);
   Sources sources(arguments.source);
   bool const text = !common.json && arguments.emit.empty() && arguments.sarif != "-" &&
                     arguments.html != "-" && arguments.format != "gcc" && arguments.since.empty();
@@ -329,7 +356,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   }
   Architecture const& arch = parse_architecture(common.arch);
   std::vector<SarifFinding> const findings = findings_of(results, arch, sources, since ? &*since : nullptr);
-  write_reports(common, arguments, results, findings, sources);
+  reports.write(common, results, findings, sources);
   if (!arguments.emit.empty()) {
     std::vector<std::string> notes = decided.notes;
     if (arguments.emit == "lock") {

@@ -324,4 +324,107 @@ std::vector<SourceLaunch> launches_in(std::string_view source, std::vector<std::
   return launches;
 }
 
+namespace {
+
+/// The place behind the bracket that closes the one at `at`; the end of the text if none does.
+std::size_t behind_bracket(std::string_view text, std::size_t at, char open, char close) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    depth += text[at] == open ? 1 : text[at] == close ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return at;
+}
+
+/// A text with one blank for each run of blanks, without those at its ends.
+std::string with_single_blanks(std::string_view text) {
+  std::string out;
+  for (char const c : text) {
+    bool const blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  if (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+/// Values of template parameters, by name: `typename T, int N` has float and 32. Nothing if one is of another kind.
+std::optional<std::vector<std::pair<std::string, std::string>>> values_of(std::string_view parameters) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (std::string_view const part : arguments_of(parameters)) {
+    std::string const one = with_single_blanks(part.substr(0, part.find('=')));
+    std::size_t const blank = one.rfind(' ');
+    if (blank == one.npos || one.find_first_of("<.*&") != one.npos) return std::nullopt;
+    bool const type = one.starts_with("typename ") || one.starts_with("class ");
+    out.emplace_back(one.substr(blank + 1), type ? "float" : one.starts_with("bool ") ? "true" : "32");
+  }
+  return out;
+}
+
+/// The parameters of a function without default values, names of template parameters replaced by their values.
+std::string with_values(std::string_view parameters,
+                        std::vector<std::pair<std::string, std::string>> const& values) {
+  std::string out;
+  for (std::string_view part : arguments_of(parameters)) {
+    part = part.substr(0, part.find('='));
+    std::string one;
+    for (std::size_t i = 0, end = 0; i < part.size(); i = end) {
+      for (end = i; end < part.size() && is_of_name(part[end]); ++end) {
+      }
+      std::string word(part.substr(i, std::max(end, i + 1) - i));
+      end = i + word.size();
+      auto const at =
+          std::find_if(values.begin(), values.end(), [&](auto const& v) { return v.first == word; });
+      one += at == values.end() ? word : at->second;
+    }
+    out += (out.empty() ? "" : ", ") + with_single_blanks(one);
+  }
+  return out;
+}
+
+/// The kernel whose `__global__` is at `at`, if it is a template.
+std::optional<SourceTemplate> template_at(std::string_view code, std::size_t at) {
+  std::size_t const from = std::min(code.find_last_of(";{}", at) + 1, at);
+  std::size_t const word = code.substr(0, at).rfind("template");
+  if (word == code.npos || word < from) return std::nullopt;
+  std::size_t const open = code.find_first_not_of(" \t\r\n", word + std::string_view("template").size());
+  if (open >= at || code[open] != '<') return std::nullopt;
+  std::size_t const close = behind_bracket(code, open, '<', '>') - 1;
+  std::string_view const parameters = code.substr(open + 1, close - open - 1);
+  if (close >= at || with_single_blanks(parameters).empty()) return std::nullopt;
+  std::size_t bracket = code.find('(', at);
+  std::string name;
+  for (; bracket != code.npos; bracket = code.find('(', behind_bracket(code, bracket, '(', ')'))) {
+    std::size_t const last = code.find_last_not_of(" \t\r\n", bracket - 1);
+    std::size_t first = last + 1;
+    while (first > at && is_of_name(code[first - 1])) --first;
+    name = code.substr(first, last + 1 - first);
+    if (!name.starts_with("__")) break;  // __launch_bounds__
+  }
+  if (bracket == code.npos || name.empty()) return std::nullopt;
+  SourceTemplate out{
+      name,
+      static_cast<std::size_t>(std::count(code.begin(), code.begin() + std::ptrdiff_t(at), '\n')) + 1,
+      {}};
+  auto const values = values_of(parameters);
+  if (!values) return out;
+  std::string list;
+  for (auto const& [parameter, value] : *values) list += (list.empty() ? "" : ", ") + value;
+  std::size_t const end = behind_bracket(code, bracket, '(', ')') - 1;
+  out.instantiation = "template __global__ void " + name + "<" + list + ">(" +
+                      with_values(code.substr(bracket + 1, end - bracket - 1), *values) + ");";
+  return out;
+}
+
+}  // namespace
+
+std::vector<SourceTemplate> templates_in(std::string_view source) {
+  constexpr std::string_view word = "__global__";
+  std::string const code = code_alone(source);
+  std::vector<SourceTemplate> out;
+  for (std::size_t at = code.find(word); at != code.npos; at = code.find(word, at + word.size()))
+    if (auto one = template_at(code, at)) out.push_back(std::move(*one));
+  return out;
+}
+
 }  // namespace swizproof::command

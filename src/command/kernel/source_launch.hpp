@@ -1,4 +1,4 @@
-// Blocks of launches in CUDA source.
+// Blocks of launches, and kernel templates, in CUDA source.
 #pragma once
 
 #include <array>
@@ -26,5 +26,16 @@ struct SourceLaunch {
 /// once, by #define, const, constexpr or dim3, and names that `flags` define by -D. Checked by SourceLaunches.*
 [[nodiscard]] std::vector<SourceLaunch> launches_in(std::string_view source,
                                                     std::vector<std::string> const& flags = {});
+
+/// A kernel that is a template.
+struct SourceTemplate {
+  std::string name{};
+  std::size_t line = 0;
+  /// `template __global__ void scale<float>(float* x);`: types are float, and numbers 32. Empty if it has other parameters.
+  std::string instantiation{};
+};
+
+/// Kernel templates of a source, in its order. Checked by SourceTemplates.*
+[[nodiscard]] std::vector<SourceTemplate> templates_in(std::string_view source);
 
 }  // namespace swizproof::command

@@ -84,5 +84,35 @@ TEST(SourceLaunches, KernelsAreNamed) {
   EXPECT_FALSE(launches[1].is_of("void other<plain>(float*)"));
 }
 
+/// The instantiation that is proposed for the only template of a source.
+std::string instantiation_in(std::string_view source) {
+  auto const all = templates_in(source);
+  return all.size() == 1 ? all[0].instantiation : "";
+}
+
+TEST(SourceTemplates, AreNamedWithAnInstantiation) {
+  auto const all = templates_in(
+      "#include <x>\n// template <int N> __global__ void no();\ntemplate <typename T, int N = 4>\n"
+      "__global__ void scale(T* to, T by = T(1), int n = N) { to[0] = by; }\n");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].name, "scale");
+  EXPECT_EQ(all[0].line, 4U);
+  EXPECT_EQ(all[0].instantiation, "template __global__ void scale<float, 32>(float* to, float by, int n);");
+  EXPECT_EQ(instantiation_in("template<class T>\n__global__ __launch_bounds__(128, 2) void f(T const *x) {}"),
+            "template __global__ void f<float>(float const *x);");
+  EXPECT_EQ(instantiation_in("template <bool B> void __global__ f() {}"),
+            "template __global__ void f<true>();");
+}
+
+TEST(SourceTemplates, OtherKernelsAreNone) {
+  EXPECT_TRUE(templates_in("__global__ void f(int* x) {}").empty());
+  EXPECT_TRUE(templates_in("template <typename T> struct A { T t; };\n__global__ void f(int* x) {}").empty());
+  EXPECT_TRUE(templates_in("template <> __global__ void f<int>(int* x) {}").empty());
+  EXPECT_TRUE(templates_in("template __global__ void f<int>(int* x);").empty());
+  auto const variadic = templates_in("template <typename... T> __global__ void f(T... t) {}");
+  ASSERT_EQ(variadic.size(), 1U);
+  EXPECT_EQ(variadic[0].instantiation, "");
+}
+
 }  // namespace
 }  // namespace swizproof::command
