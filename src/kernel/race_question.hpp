@@ -27,8 +27,7 @@ class RaceQuestions {
 
   /// The answer to: no values of the unknowns make this true. `unknowns`: those of a refutation.
   Outcome never(Build const& build, std::vector<RaceUnknown>& unknowns);
-  /// True if no values make any of these true. They are asked together, ten times faster than one after the other; false if one is open.
-  /// Checked by KernelRaces.PairsAreAskedTogether.
+  /// False unless all are proved. One question for all takes a tenth of the time. Checked by KernelRaces.PairsAreAskedTogether.
   bool never_any(std::vector<Build> const& builds);
 
  private:
