@@ -202,7 +202,7 @@ class Decision {
     }
     ptx::Module const module = ptx::read_module(std::move(part.text), part.name,
                                                 [this](ptx::Function const& f) { return is_chosen(f); });
-    targets_.take_ptx(module.target);
+    targets_.take_ptx(module);
     for (ptx::Function const& f : module.functions)
       if (f.entry) decide_one(part, f, module, f, demangled(f.name));
   }

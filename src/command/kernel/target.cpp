@@ -1,12 +1,14 @@
 #include "command/kernel/target.hpp"
 
+#include "parse/question/kernels.hpp"
+
 #include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace swizproof::command {
 
@@ -15,29 +17,16 @@ void add_notes(std::vector<std::string>& notes, std::vector<std::string> const& 
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
-void TargetArchitectures::take_ptx(std::string_view target) {
-  std::string const name(target.substr(0, target.find_first_of(", \t")));
-  if (name.empty()) return;
-  Architecture const* own = nullptr;
-  try {
-    // sm_90a is the device sm_90 with all that it can.
-    unsigned const capability = parse_architecture(name).capability;
-    own = std::find_if(std::begin(architectures), std::end(architectures),
-                       [&](Architecture const& a) { return a.capability == capability; });
-  } catch (InputError const&) {  // it has no table
+void TargetArchitectures::take_ptx(ptx::Module const& module) {
+  PtxTarget const target = ptx_target(module);
+  if (!common_.arch_is_given && !target.name.empty()) {
+    if (target.own != nullptr)
+      take(*target.own);
+    else
+      options_.arch = &otherwise_;
   }
-  if (common_.arch_is_given) {
-    if (own == nullptr || own->capability != options_.arch->capability)
-      add_notes(notes_, {fmt::format("the PTX is for {}, and is decided for {}", name, common_.arch)});
-  } else if (own != nullptr) {
-    take(*own);
-  } else {
-    options_.arch = &otherwise_;
-    add_notes(
-        notes_,
-        {fmt::format("the PTX is for {}, which has no table here: it is decided for {}; --arch NAME chooses",
-                     name, otherwise_.name)});
-  }
+  std::string note = target_note(target, *options_.arch, common_.arch_is_given, "--arch NAME");
+  if (!note.empty()) add_notes(notes_, {std::move(note)});
 }
 
 void TargetArchitectures::take_sass(unsigned number) {

@@ -7,7 +7,6 @@
 
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace swizproof::command {
@@ -22,8 +21,7 @@ class TargetArchitectures {
   /// The architecture of `options` stands for those without a table.
   TargetArchitectures(Common& common, KernelOptions& options, std::vector<std::string>& notes)
       : common_(common), options_(options), notes_(notes), otherwise_(*options.arch) {}
-  /// `target`: what .target names in PTX, `sm_80` or `sm_100a, debug`.
-  void take_ptx(std::string_view target);
+  void take_ptx(ptx::Module const& module);
   /// `number`: of the architecture of machine code, 90 for sm_90. Throws InputError for one without a table.
   void take_sass(unsigned number);
   /// The architecture of the file that was taken last.

@@ -5,6 +5,7 @@
 #include "command/proof/prove.hpp"
 
 #include "command/proof/allowed_line.hpp"
+#include "parse/question/kernels.hpp"
 #include "report/flow.hpp"
 #include "report/kernel.hpp"
 #include "report/races.hpp"
@@ -161,6 +162,11 @@ std::vector<std::string> notes_of(Obligation const& o, ObligationReport const& r
   if (auto const* tv = std::get_if<ThreadValuesHold>(&o.what)) notes = tv->named.notes;
   if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && hold->sass)
     notes = hold->sass->module.notes;
+  else if (hold != nullptr)
+    if (std::string note =
+            target_note(ptx_target(*hold->module), *o.arch, o.arch_is_given, "arch = \"NAME\"");
+        !note.empty())
+      notes.push_back(std::move(note));
   if (r.kernel)
     if (std::string assumed = assumed_in_words(r.kernel->assumed); !assumed.empty())
       notes.push_back(std::move(assumed));

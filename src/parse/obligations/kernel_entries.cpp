@@ -56,6 +56,7 @@ class KernelEntries {
     std::vector<std::size_t> chosen = functions_in(table, *hold.module);
     if (compiled.sass) chosen = lower(hold, *compiled.sass, chosen);
     std::vector<Architecture const*> const archs = architectures_of(table, compiled, hold.file);
+    entry.arch_is_given = table.contains("arch") || !archs_.empty();
     must_match(table, hold, chosen);
     std::vector<Obligation> all;
     std::set<std::string> names = names_;  // those of a refused entry are free
@@ -79,13 +80,16 @@ class KernelEntries {
     return all;
   }
 
-  /// Those of the entry, of the command line, of a dump; else sm_90.
+  /// Those of the entry, of the command line, of the code; else sm_90.
   [[nodiscard]] std::vector<Architecture const*> architectures_of(toml::table const& table,
                                                                   CompiledFile const& compiled,
                                                                   std::string const& path) const {
     if (toml::node const* const arch = table.get("arch")) return file_.architectures_in(*arch);
     if (!archs_.empty()) return archs_;
-    if (!compiled.sass) return {&sm_90};
+    if (!compiled.sass) {
+      Architecture const* const own = ptx_target(*compiled.ptx).own;
+      return {own == nullptr ? &sm_90 : own};
+    }
     return {file_.within(*table.get("ptx"), [&] {
       return &parse_architecture(fmt::format("sm_{}", compiled.sass->arch), path);
     })};

@@ -28,7 +28,7 @@ using CompiledFiles = std::map<std::string, CompiledFile>;
                                          std::string const& file);
 
 /// An obligation for each kernel that the entry names, each shape of its block and each architecture; one that is Malformed for an entry
-/// that cannot be read. `archs` are those of --arch, for an entry without `arch`; without both it is sm_90, of SASS the dump's. Names of
+/// that cannot be read. `archs` are those of --arch, for an entry without `arch`; without both it is that of the code. Names of
 /// obligations are added to `names`.
 [[nodiscard]] std::vector<Obligation> kernel_obligations(TomlFile const& file, toml::node const& entry,
                                                          std::vector<Architecture const*> const& archs,

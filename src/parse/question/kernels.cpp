@@ -1,12 +1,14 @@
 #include "parse/question/kernels.hpp"
 
 #include <swizproof/core/error.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/sass/module.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <iterator>
 #include <memory>
 
 namespace swizproof {
@@ -29,6 +31,29 @@ std::string short_name(std::string name) {
 bool names_kernel(Pattern const& pattern, std::string const& name) {
   std::string const in_cpp = demangled(name);
   return pattern.found_in(name) || pattern.found_in(in_cpp) || pattern.found_in(short_name(in_cpp));
+}
+
+PtxTarget ptx_target(ptx::Module const& module) {
+  PtxTarget out{module.target.substr(0, module.target.find_first_of(", \t"))};
+  if (out.name.empty()) return out;
+  try {
+    // sm_90a is the device sm_90 with all that it can.
+    unsigned const capability = parse_architecture(out.name).capability;
+    out.own = std::find_if(std::begin(architectures), std::end(architectures),
+                           [&](Architecture const& a) { return a.capability == capability; });
+  } catch (InputError const&) {  // it has no table
+  }
+  return out;
+}
+
+std::string target_note(PtxTarget const& target, Architecture const& decided_for, bool given,
+                        std::string const& choose) {
+  if (target.name.empty() ||
+      (target.own != nullptr && (!given || target.own->capability == decided_for.capability)))
+    return {};
+  if (given) return "the PTX is for " + target.name + ", and is decided for " + std::string(decided_for.name);
+  return "the PTX is for " + target.name + ", which has no table here: it is decided for " +
+         std::string(decided_for.name) + "; " + choose + " chooses";
 }
 
 std::vector<std::size_t> kernels_named(Pattern const& pattern, ptx::Module const& module) {

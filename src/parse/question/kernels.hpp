@@ -3,6 +3,7 @@
 
 #include "parse/text/regular_expression.hpp"
 
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/ptx/module.hpp>
 
 #include <array>
@@ -27,6 +28,18 @@ namespace swizproof {
 
 /// `is gemm(float*)`, `are gemm(float*); scale(float*)`: the names of kernels, at most five of them; `is no kernel`.
 [[nodiscard]] std::string kernels_in_words(std::vector<std::string> const& names);
+
+/// The architecture that PTX names in `.target`: `sm_80`, or `sm_100a, debug`.
+struct PtxTarget {
+  std::string name{};                 ///< `sm_100a`; empty: the file has no .target
+  Architecture const* own = nullptr;  ///< null if it has no table
+};
+/// Checked by golden.kernel_architecture_of_the_code.
+[[nodiscard]] PtxTarget ptx_target(ptx::Module const& module);
+
+/// A note if PTX of this target is decided for another architecture, which was given or not; else empty. `choose`: how to give one.
+[[nodiscard]] std::string target_note(PtxTarget const& target, Architecture const& decided_for, bool given,
+                                      std::string const& choose);
 
 /// Throws InputError if a text is no compiled code: a recorded trace, a binary, nothing at all, or neither PTX nor a dump of SASS.
 /// `file` is its name in the message.
