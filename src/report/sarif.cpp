@@ -97,10 +97,13 @@ std::string gcc_lines(std::span<SarifRule const> rules, std::span<SarifFinding c
     for (std::string_view const place :
          {std::string_view(at), std::string_view(at).substr(at.rfind('/') + 1)})
       if (message.starts_with(place)) message.remove_prefix(place.size());
+    std::string const kernel =
+        finding.kind == "function" && !finding.function.empty() ? finding.function + ": " : "";
     std::istringstream lines{std::string(message)};
     std::string line;
     std::getline(lines, line);
-    out += at + std::string(finding.level_in(rules)) + ": " + line + " [" + std::string(rule.id) + "]\n";
+    out += at + std::string(finding.level_in(rules)) + ": " + kernel + line + " [" + std::string(rule.id) +
+           "]\n";
     while (std::getline(lines, line)) out += "    " + line + "\n";
     for (SarifRelated const& other : finding.related)
       out += other.file + ":" + std::to_string(other.line) + ": note: " + other.message + "\n";

@@ -64,8 +64,8 @@ struct SarifFinding {
 /// The findings with the paths of their files as code hosts know them.
 [[nodiscard]] std::vector<SarifFinding> in_checkout(std::vector<SarifFinding> findings);
 
-/// The findings as a compiler prints them, for editors: `k.cu:12: error: ... [shared-memory-bank-conflict]`, and further lines of a
-/// message indented.
+/// The findings as a compiler prints them, for editors: `k.cu:12: error: gemm: ... [shared-memory-bank-conflict]`, with the name of a kernel, and
+/// further lines of a message indented.
 [[nodiscard]] std::string gcc_lines(std::span<SarifRule const> rules, std::span<SarifFinding const> findings);
 
 /// The path of a file as code hosts know it: from the root of the checkout, which is the closest folder above the current

@@ -36,26 +36,15 @@ Rule rule_of(KernelAccess const& a) {
 }
 
 Rule global_rule_of(KernelAccess const& a) {
-  return a.verdict == KernelVerdict::refuted ? global_rule
-         : a.verdict == KernelVerdict::data  ? data_global_rule
-                                             : open_global_rule;
+  return a.verdict == KernelVerdict::data      ? data_global_rule
+         : a.verdict == KernelVerdict::unknown ? open_global_rule
+                                               : global_rule;
 }
 
 /// Path of a source where it was found, else as the PTX has it.
 std::string found_at(Sources& sources, std::string const& file) {
   SourceFile const& found = sources.file(file);
   return found.read() ? found.path : file;
-}
-
-void add_races(Result const& r, Sources& sources, std::vector<SarifFinding>& findings) {
-  if (!r.report.races) return;
-  for (SarifFinding& f : race_findings(*r.report.races, r.file, race_rule, open_races_rule)) {
-    f.function = r.name;
-    if (f.file != r.file) f.file = found_at(sources, f.file);
-    for (SarifRelated& other : f.related)
-      if (other.file != r.file) other.file = found_at(sources, other.file);
-    findings.push_back(std::move(f));
-  }
 }
 
 SarifFinding finding_of(KernelAccess const& a, std::string text, std::string const& code_file,
@@ -81,6 +70,27 @@ struct Compared {
   }
 };
 
+/// The line of the comparison that a finding of races is about, or null.
+ComparedLine const* line_of_race(Comparison const& since, KernelRaces const& races, SarifFinding const& f) {
+  if (f.rule == open_races_rule) return since.failing(races, nullptr);
+  for (Race const& r : races.races)
+    if (f.message.starts_with(describe(r)))
+      if (ComparedLine const* const line = since.failing(races, &r)) return line;
+  return nullptr;
+}
+
+void add_races(Result const& r, Sources& sources, Comparison const* since, Compared& all) {
+  if (!r.report.races) return;
+  for (SarifFinding& f : race_findings(*r.report.races, r.file, race_rule, open_races_rule)) {
+    f.function = r.name;
+    if (f.file != r.file) f.file = found_at(sources, f.file);
+    for (SarifRelated& other : f.related)
+      if (other.file != r.file) other.file = found_at(sources, other.file);
+    ComparedLine const* const line = since == nullptr ? nullptr : line_of_race(*since, *r.report.races, f);
+    all.add(std::move(f), line);
+  }
+}
+
 /// Gives findings the level of their lines, and adds those of lines that no finding is about: with --at-most a line may become worse and stay
 /// within the bound.
 void take_comparison(Comparison const& since, Sources& sources, Compared& all) {
@@ -96,10 +106,14 @@ void take_comparison(Comparison const& since, Sources& sources, Compared& all) {
   for (auto const* const lines : {&since.worse, &since.undecided})
     for (ComparedLine const& l : *lines) {
       if (l.of.empty() || std::find(told.begin(), told.end(), &l) != told.end()) continue;
+      bool const worse = lines == &since.worse;
+      Rule const rule = l.global ? (worse ? global_rule : open_global_rule)
+                        : worse  ? conflict_rule
+                                 : unknown_rule;
       all.add(finding_of(*l.of.front(), fmt::format("{}: {}: {}", l.source, l.op, l.why), l.file, l.kernel,
-                         l.global ? global_rule : conflict_rule, sources),
+                         rule, sources),
               &l);
-      all.findings.back().level = lines == &since.worse ? "error" : "warning";
+      all.findings.back().level = worse ? "error" : "warning";
     }
 }
 
@@ -133,8 +147,7 @@ std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Archit
                  mapped ? at.line : a.ptx_line, r.name, global_rule_of(a)},
                 line_of(a));
       }
-    add_races(r, sources, all.findings);
-    all.lines.resize(all.findings.size());
+    add_races(r, sources, since, all);
   }
   if (since != nullptr) take_comparison(*since, sources, all);
   return std::move(all.findings);

@@ -405,9 +405,10 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
          "is worse or a new one has a conflict, also in a new or renamed kernel, 3 if one may be and is not\n"
          "decided, else 0, also with older conflicts (notes in --sarif). Lines are matched by kernel, block, "
          "line\n"
-         "and instruction, and compared by the wavefronts that a block loses")
-      ->type_name("FILE")
-      ->excludes(races);
+         "and instruction, and compared by the wavefronts that a block loses, above --at-most if it is "
+         "given; "
+         "with\n--races also the races of both builds")
+      ->type_name("FILE");
   auto* const global = sub.add_flag("--global", options.global,
                                     "also: how many 32-byte sectors and 128-byte lines of global memory does "
                                     "each load and store of a warp\n"

@@ -1,6 +1,9 @@
 #include "command/kernel/since.hpp"
 
+#include "parse/question/kernels.hpp"
 #include "report/report.hpp"
+
+#include <swizproof/claim/line_cost.hpp>
 
 #include <fmt/format.h>
 
@@ -11,84 +14,49 @@ namespace swizproof::command::kernel_detail {
 
 namespace {
 
-/// Wavefronts above the ideal, summed over instructions.
-struct Excess {
-  std::optional<std::uint64_t> most = 0;  ///< nothing: not known
-  std::uint64_t decided = 0;              ///< those of accesses that are decided
-  std::uint64_t least = 0;                ///< those of known executions
-
-  void add(std::optional<std::uint64_t> wavefronts, bool is_decided, std::uint64_t known) {
-    least += known;
-    if (!wavefronts || !most)
-      most.reset();
-    else
-      *most += *wavefronts;
-    if (wavefronts && is_decided) decided += *wavefronts;
-  }
-};
-
 /// The accesses of one line with one name.
 struct LineOfBuild {
   std::string source{}, op{};
-  bool global = false;  ///< the excess is one of sectors
+  bool global = false;  ///< the cost is one of sectors
   std::vector<KernelAccess const*> of{};
-  Excess once{};   ///< each instruction once
-  Excess block{};  ///< by all executions of a block
+  LineCost cost{};
   bool fault = false;
-  bool open = false;    ///< the excess is a bound that no execution is known to take
-  bool bound = false;   ///< the same, or data decide it
-  bool range = false;   ///< what an execution takes is between two numbers
-  std::string shape{};  ///< addresses and bounds of the accesses, alike in two builds that do the same
+  bool limited = false;         ///< by --at-most
+  std::string open{};           ///< reason of the first access that is not decided
+  std::size_t undecided = 0;    ///< number of those
+  std::size_t open_faults = 0;  ///< number of decided ones whose alignment or bounds are not
   bool matched = false;
 };
 
-/// An address without the lines of the PTX, as in `load@28`, which move from build to build.
-std::string without_numbers(std::string text) {
-  for (std::size_t at = 0; (at = text.find('@', at)) != std::string::npos;)
-    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9';) text.erase(at, 1);
-  return text;
-}
-
-/// Adds an access: its wavefronts above the ideal, or sectors above --excess-sectors, since what consecutive addresses take may start anywhere
-/// in a sector.
 void add(KernelAccess const& a, LineOfBuild& line) {
   line.of.push_back(&a);
-  bool const decided = a.verdict != KernelVerdict::unknown;
-  line.fault = line.fault || is_fault(a);
-  line.open = line.open || !decided;
-  line.bound = line.bound || !decided || a.verdict == KernelVerdict::data;
   if (!a.executed) return;
-  std::optional<std::uint64_t> excess, lost;
-  unsigned const floor = line.global ? a.allowed : a.ideal;
-  if (a.wavefronts) excess = excess_over(floor, *a.wavefronts);
-  if (excess == 0U)
-    lost = 0;
-  else if (excess && a.executions)
-    lost = *excess * *a.executions;
-  bool const range = excess != 0U && !a.reached && a.verdict != KernelVerdict::data;
-  line.range = line.range || range;
-  line.shape += fmt::format("{} {} {};", without_numbers(a.address), a.seen, a.wavefronts.value_or(0));
-  std::uint64_t const known = range ? excess_over(floor, a.seen) : excess.value_or(0);
-  line.once.add(excess, decided, known), line.block.add(lost, decided, known * a.executions.value_or(0));
+  if (a.verdict == KernelVerdict::unknown && ++line.undecided == 1) line.open = a.reason;
+  line.fault = line.fault || is_fault(a);
+  line.limited = line.limited || a.allowed > a.ideal;
+  bool const decided = a.instruction && a.verdict != KernelVerdict::unknown;
+  line.open_faults += decided && (!a.aligned || (!a.in_bounds && !is_of_dynamic_size(a))) ? 1 : 0;
+  line.cost.add(a);
 }
 
-void add_lines(std::vector<KernelAccess> const& accesses, bool global, std::vector<LineOfBuild>& out) {
+/// `by_line`: those of one line together; else each instruction on its own, as the number of a line of PTX or SASS is that of no other build.
+void add_lines(std::vector<KernelAccess> const& accesses, bool global, bool by_line,
+               std::vector<LineOfBuild>& out) {
   for (KernelAccess const& a : accesses) {
-    std::string source = source_of(a);
-    // Without -lineinfo a number of the PTX or SASS says nothing of another build.
-    if (a.file.empty()) source = a.sass ? "SASS" : "PTX";
+    std::string source = a.file.empty() ? (a.sass ? "SASS" : "PTX") : source_of(a);
     auto at = std::find_if(out.begin(), out.end(), [&](LineOfBuild const& l) {
       return l.source == source && l.op == a.op && l.global == global;
     });
-    if (at == out.end() || a.file.empty()) at = out.insert(out.end(), {std::move(source), a.op, global});
+    if (at == out.end() || !by_line || a.file.empty())
+      at = out.insert(out.end(), {std::move(source), a.op, global});
     add(a, *at);
   }
 }
 
-std::vector<LineOfBuild> lines_of(KernelReport const& report) {
+std::vector<LineOfBuild> lines_of(KernelReport const& report, bool by_line) {
   std::vector<LineOfBuild> out;
-  add_lines(report.accesses, false, out);
-  add_lines(report.global, true, out);
+  add_lines(report.accesses, false, by_line, out);
+  add_lines(report.global, true, by_line, out);
   return out;
 }
 
@@ -100,14 +68,14 @@ struct OperandsOfBuild {
   bool matched = false;
 };
 
-std::vector<OperandsOfBuild> operands_of(KernelReport const& report) {
+std::vector<OperandsOfBuild> operands_of(KernelReport const& report, bool by_line) {
   std::vector<OperandsOfBuild> out;
   for (KernelOperand const& o : report.operands) {
     std::string const source = o.file.empty() ? (o.sass ? "SASS" : "PTX") : source_of(o);
     auto at = std::find_if(out.begin(), out.end(), [&](OperandsOfBuild const& l) {
       return l.source == source && l.op == o.op && l.what == o.what;
     });
-    if (at == out.end() || o.file.empty()) at = out.insert(out.end(), {source, o.op, o.what});
+    if (at == out.end() || !by_line || o.file.empty()) at = out.insert(out.end(), {source, o.op, o.what});
     at->of.push_back(&o);
     at->refuted += o.verdict == KernelVerdict::refuted ? 1 : 0;
     at->unknown += o.verdict == KernelVerdict::unknown ? 1 : 0;
@@ -128,30 +96,63 @@ std::string change_in_words(OperandsOfBuild const& f, OperandsOfBuild const& o) 
                      f.of.size() == 1 ? "" : "s");
 }
 
-char const* unit_of(LineOfBuild const& l) {
-  return l.global ? "sectors above the allowed number" : "wavefronts above the ideal";
+/// The line of the old build, where it is another one.
+template <class Line>
+std::string moved_from(Line const& f, Line const& o) {
+  bool const numbered = f.source.find(':') != std::string::npos && o.source.find(':') != std::string::npos;
+  return numbered && f.source != o.source ? o.source : "";
 }
 
-std::string in_words(Excess const& e, bool bound) {
-  if (e.most && e.least != 0 && e.least < *e.most) return fmt::format("{} to {}", e.least, *e.most);
-  return e.most ? fmt::format("{}{}", bound ? "at most " : "", *e.most) : "an unknown number";
+/// True if the code has lines of its source: -lineinfo. Nothing where there is no code that would have them.
+std::optional<bool> has_lines(KernelReport const& report) {
+  std::optional<bool> found;
+  auto const look = [&](auto const& all) {
+    for (auto const& one : all) found = found.value_or(false) || !one.file.empty();
+  };
+  look(report.accesses), look(report.global), look(report.operands);
+  return found;
+}
+
+/// `3 wavefronts above the ideal`, of one execution of each instruction.
+std::string once_in_words(LineOfBuild const& l) {
+  return in_words(l.cost.once(), fmt::format("{} above the {}", l.global ? "sectors" : "wavefronts",
+                                             l.global || l.limited ? "allowed number" : "ideal"));
 }
 
 /// `9 wavefronts above the ideal, 3 before`, of an execution of each instruction; `48 wavefronts of a block lost, 12 before` where these do
-/// not grow or fall as those of a block do.
-std::string change_in_words(LineOfBuild const& f, LineOfBuild const& o, bool per_block) {
-  auto const less = [](Excess const& a, Excess const& b) { return a.most && b.most && *a.most < *b.most; };
-  bool const alike = !per_block || (less(f.once, o.once) == less(f.block, o.block) &&
-                                    less(o.once, f.once) == less(o.block, f.block));
-  std::string text = fmt::format("{} {}, {} before", in_words(alike ? f.once : f.block, f.bound),
-                                 alike      ? unit_of(f)
-                                 : f.global ? "sectors of a block above the allowed number"
-                                            : "wavefronts of a block lost",
-                                 in_words(alike ? o.once : o.block, o.bound));
+/// not differ as those of a block do.
+std::string change_in_words(LineOfBuild const& f, LineOfBuild const& o, CostChange change) {
+  CostRange const &now = f.cost.once(), &before = o.cost.once();
+  bool const once = change == CostChange::worse    ? before.most && now.least > *before.most
+                    : change == CostChange::better ? now.most && (!before.most || *now.most < *before.most)
+                                                   : now != before;
+  std::string text =
+      once ? fmt::format("{}, {} before", once_in_words(f), in_words(before))
+           : fmt::format("{}, {} before",
+                         f.cost.block_in_words(f.global    ? "sectors of a block above the allowed number"
+                                               : f.limited ? "wavefronts of a block above the allowed number"
+                                                           : "wavefronts of a block lost"),
+                         o.cost.block_in_words(""));
   if (f.of.size() != 1 || o.of.size() != 1)
     text += fmt::format(" ({} instruction{}{})", f.of.size(), f.of.size() == 1 ? "" : "s",
                         f.of.size() == o.of.size() ? "" : fmt::format(", {} before", o.of.size()));
   return text;
+}
+
+/// `; not decided: REASON`, where an access is not, in one build or in both.
+std::string undecided_in_words(LineOfBuild const& f, LineOfBuild const* o) {
+  if (f.undecided != 0)
+    return fmt::format("; not decided{}: {}", o != nullptr && o->undecided != 0 ? " in both builds" : "",
+                       printable(f.open));
+  return o != nullptr && o->undecided != 0 ? fmt::format("; not decided before: {}", printable(o->open)) : "";
+}
+
+/// `st.shared.u32 at k.cu:5 and ld.shared.u32 at k.cu:7`; without -lineinfo the instructions alone.
+std::string accesses_of(Race const& r, bool by_line) {
+  auto const one = [&](RaceAccess const& a) {
+    return a.op + (by_line && !a.source.file.empty() ? " at " + source_of(a.source, a.inlined_at) : "");
+  };
+  return one(r.first) + " and " + one(r.second);
 }
 
 class Comparing {
@@ -183,8 +184,16 @@ class Comparing {
 
   void kernel(Result const& now, Result const& before) {
     file_ = now.file, name_ = now.name, block_ = now.report.block;
-    match(lines_of(now.report), lines_of(before.report));
-    match(operands_of(now.report), operands_of(before.report));
+    std::optional<bool> const lines = has_lines(now.report), old_lines = has_lines(before.report);
+    bool const by_line = !lines || !old_lines || *lines == *old_lines;
+    if (!by_line)
+      out_.notes.push_back(
+          fmt::format("only the {} build of {} has -lineinfo: instructions are matched by name and order",
+                      *lines ? "new" : "old", short_name(now.name)));
+    match(lines_of(now.report, by_line), lines_of(before.report, by_line));
+    match(operands_of(now.report, by_line), operands_of(before.report, by_line));
+    if (now.report.races)
+      match_races(*now.report.races, before.report.races ? &*before.report.races : nullptr);
   }
 
   template <class Line>
@@ -204,21 +213,66 @@ class Comparing {
       if (!o.matched) out_.removed.push_back(compared_line(nullptr, &o));
   }
 
+  [[nodiscard]] ComparedLine race_line(KernelRaces const& races, Race const* race, std::string why) const {
+    ComparedLine line{file_, name_, block_};
+    line.races = &races, line.race = race, line.why = std::move(why);
+    line.source = "races";
+    if (race == nullptr) return line;
+    line.op = accesses_of(*race, true);
+    line.source = std::string(swizproof::name_of(race->kind));
+    return line;
+  }
+
+  /// Races that only the new build has are worse. The old ones are matched by kind, instructions and lines, the rest by kind and instructions.
+  void match_races(KernelRaces const& now, KernelRaces const* before) {
+    std::vector<Race const*> fresh, old;
+    for (Race const& r : now.races) fresh.push_back(&r);
+    if (before != nullptr)
+      for (Race const& r : before->races) old.push_back(&r);
+    for (bool const by_line : {true, false})
+      for (Race const*& r : fresh) {
+        auto const at = std::find_if(old.begin(), old.end(), [&](Race const* o) {
+          return r != nullptr && o->kind == r->kind && accesses_of(*o, by_line) == accesses_of(*r, by_line);
+        });
+        if (at == old.end()) continue;
+        ++out_.same;
+        old.erase(at), r = nullptr;
+      }
+    bool const open = before != nullptr && before->verdict == RaceVerdict::unknown;
+    for (Race const* const r : fresh)
+      if (r != nullptr)
+        (open ? out_.undecided : out_.worse)
+            .push_back(race_line(now, r,
+                                 before == nullptr ? "new"
+                                 : open            ? "not found before, when races were not decided"
+                                                   : "not there before"));
+    if (now.verdict == RaceVerdict::unknown)
+      out_.undecided.push_back(race_line(now, nullptr, "not decided: " + printable(now.reason)));
+    if (now.verdict != RaceVerdict::proved) return;
+    for (Race const* const r : old) out_.better.push_back(race_line(now, r, "no longer there"));
+    if (open) out_.better.push_back(race_line(now, nullptr, "race free, which was not decided before"));
+  }
+
   /// A kernel that the old build does not have under this name and block: each of its lines is new.
   void only_new(Result const& r) {
     out_.only_new.push_back(r.name);
     file_ = r.file, name_ = r.name, block_ = r.report.block;
-    for (LineOfBuild const& f : lines_of(r.report)) add_line(f, nullptr);
-    for (OperandsOfBuild const& f : operands_of(r.report)) add_line(f, nullptr);
+    for (LineOfBuild const& f : lines_of(r.report, true)) add_line(f, nullptr);
+    for (OperandsOfBuild const& f : operands_of(r.report, true)) add_line(f, nullptr);
+    if (r.report.races) match_races(*r.report.races, nullptr);
   }
 
   [[nodiscard]] ComparedLine compared_line(LineOfBuild const* f, LineOfBuild const* o) const {
     ComparedLine line{file_, name_, block_, f != nullptr ? f->source : o->source};
     line.op = f != nullptr ? f->op : o->op;
     line.global = f != nullptr ? f->global : o->global;
-    if (f != nullptr && o != nullptr && f->source != o->source) line.was_at = o->source;
-    if (o != nullptr) line.before = {o->of.size(), 0, 0, o->once.most, o->block.most};
-    if (f != nullptr) line.after = {f->of.size(), 0, 0, f->once.most, f->block.most}, line.of = f->of;
+    if (f != nullptr && o != nullptr) line.was_at = moved_from(*f, *o);
+    auto const sums = [](LineOfBuild const& l) {
+      auto const block = l.cost.block();
+      return LineSums{l.of.size(), 0, 0, l.cost.once().most, block ? block->most : std::nullopt};
+    };
+    if (o != nullptr) line.before = sums(*o);
+    if (f != nullptr) line.after = sums(*f), line.of = f->of;
     return line;
   }
 
@@ -226,20 +280,21 @@ class Comparing {
     OperandsOfBuild const& one = f != nullptr ? *f : *o;
     ComparedLine line{file_, name_, block_, one.source};
     line.op = one.op, line.operand = one.what;
-    if (f != nullptr && o != nullptr && f->source != o->source) line.was_at = o->source;
+    if (f != nullptr && o != nullptr) line.was_at = moved_from(*f, *o);
     if (o != nullptr) line.before = {o->of.size(), o->refuted, o->unknown};
     if (f != nullptr) line.after = {f->of.size(), f->refuted, f->unknown}, line.operands = f->of;
     return line;
   }
 
+  /// More are refuted than may have been before, or may be more.
   void pair(OperandsOfBuild const& f, OperandsOfBuild const& o) {
     ComparedLine line = compared_line(&f, &o);
     line.why = change_in_words(f, o);
-    if (f.refuted > o.refuted)
+    if (f.refuted > o.refuted + o.unknown)
       out_.worse.push_back(std::move(line));
-    else if (f.unknown > o.unknown)
+    else if (f.unknown != 0 || f.refuted > o.refuted)
       out_.undecided.push_back(std::move(line));
-    else if (f.refuted < o.refuted || f.unknown < o.unknown)
+    else if (f.refuted < o.refuted || o.unknown != 0)
       out_.better.push_back(std::move(line));
     else
       ++out_.same;
@@ -253,50 +308,41 @@ class Comparing {
   }
 
   void pair(LineOfBuild const& f, LineOfBuild const& o) {
+    CostChange const change = f.cost.since(o.cost);
     ComparedLine line = compared_line(&f, &o);
-    bool const per_block = f.block.most && o.block.most;
-    Excess const& now = per_block ? f.block : f.once;
-    std::optional<std::uint64_t> const before = per_block ? o.block.most : o.once.most;
-    bool const more = before && (!now.most || *now.most > *before);
-    bool const fewer = now.most && (!before || *now.most < *before);
-    line.why = change_in_words(f, o, per_block);
-    if (f.fault && !o.fault) line.why = "misaligned or out of bounds, which it was not before";
-    if (!f.fault && o.fault && !more) line.why = "no longer misaligned or out of bounds";
+    line.why = change_in_words(f, o, change) + undecided_in_words(f, &o);
+    if (change == CostChange::undecided && f.undecided + o.undecided == 0 && f.cost.once() == o.cost.once() &&
+        f.cost.block() == o.cost.block())
+      line.why += "; the addresses are others";
     bool const fault = f.fault && !o.fault;
-    if ((f.range || o.range) && !fault && !(!f.fault && o.fault))
-      return pair_of_ranges(std::move(line), f, o, per_block);
-    if (more && f.open && !fault && now.decided <= *before)
-      out_.undecided.push_back(std::move(line));
-    else if (more || fault)
-      out_.worse.push_back(std::move(line));
-    else if (fewer || (!f.fault && o.fault))
-      out_.better.push_back(std::move(line));
-    else
-      ++out_.same;
-  }
-
-  /// A line whose cost is a range in one build: worse or better where the ranges do not meet, the same with equal addresses.
-  void pair_of_ranges(ComparedLine line, LineOfBuild const& f, LineOfBuild const& o, bool per_block) {
-    Excess const &now = per_block ? f.block : f.once, &before = per_block ? o.block : o.once;
-    if (before.most && now.least > *before.most)
-      out_.worse.push_back(std::move(line));
-    else if (now.most && *now.most < before.least)
-      out_.better.push_back(std::move(line));
-    else if (f.shape == o.shape)
+    if (fault)
+      line.why =
+          fmt::format("misaligned or out of bounds, which {}",
+                      o.undecided + o.open_faults != 0 ? "was not decided before" : "it was not before");
+    if (change == CostChange::worse || (fault && o.undecided + o.open_faults == 0))
+      return out_.worse.push_back(std::move(line));
+    if (fault || f.undecided != 0 || change == CostChange::undecided)
+      return out_.undecided.push_back(std::move(line));
+    if (f.open_faults != 0 && !f.fault && !o.fault && o.undecided + o.open_faults == 0) {
+      line.why = "alignment or bounds are not decided, as they were before";
+      return out_.undecided.push_back(std::move(line));
+    }
+    if (!f.fault && o.fault) line.why = "no longer misaligned or out of bounds";
+    if (change == CostChange::same && f.fault == o.fault)
       ++out_.same;
     else
-      out_.undecided.push_back(std::move(line));
+      out_.better.push_back(std::move(line));
   }
 
   /// `harmless`: list for a line without a conflict, or null.
   void add_line(LineOfBuild const& f, std::vector<ComparedLine>* harmless) {
     ComparedLine line = compared_line(&f, nullptr);
-    if (f.fault) line.why = "new, and misaligned or out of bounds";
-    if (!f.fault && f.once.most != 0U)
-      line.why = fmt::format("new, and {} {}", in_words(f.once, f.bound), unit_of(f));
-    auto* const to = line.why.empty()                            ? harmless
-                     : f.open && !f.fault && f.once.decided == 0 ? &out_.undecided
-                                                                 : &out_.worse;
+    bool const bad = f.fault || f.cost.once().least != 0;
+    if (f.fault)
+      line.why = "new, and misaligned or out of bounds";
+    else if (f.undecided != 0 || f.cost.once().most != 0U)
+      line.why = fmt::format("new, and {}{}", once_in_words(f), undecided_in_words(f, nullptr));
+    auto* const to = bad ? &out_.worse : line.why.empty() ? harmless : &out_.undecided;
     if (to != nullptr) to->push_back(std::move(line));
   }
 
@@ -310,6 +356,7 @@ nlohmann::ordered_json line_json(ComparedLine const& l) {
   Json out{{"kernel", l.kernel}, {"block", l.block}, {"source", l.source}, {"op", l.op}};
   if (l.global) out["memory"] = "global";
   if (!l.was_at.empty()) out["was_at"] = l.was_at;
+  if (l.races != nullptr) out["race"] = true;
   out["accesses"] = {{"before", l.before.accesses}, {"after", l.after.accesses}};
   if (!l.operand.empty()) {
     out["operand"] = l.operand;
@@ -338,6 +385,13 @@ ComparedLine const* Comparison::failing(KernelOperand const& operand) const {
   return nullptr;
 }
 
+ComparedLine const* Comparison::failing(KernelRaces const& races, Race const* race) const {
+  for (auto const* const lines : {&worse, &undecided})
+    for (ComparedLine const& l : *lines)
+      if (l.races == &races && l.race == race) return &l;
+  return nullptr;
+}
+
 Comparison compared(std::vector<Result> const& now, Results const& before) {
   Comparison out = Comparing().run(now, before.all);
   out.not_read = before.not_read;
@@ -353,6 +407,7 @@ nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& s
   list("worse", c.worse), list("better", c.better), list("added", c.added), list("removed", c.removed);
   list("undecided", c.undecided);
   for (UnreadFile const& f : c.not_read) out["not_read"].push_back({{"file", f.file}, {"reason", f.reason}});
+  if (!c.notes.empty()) out["notes"] = c.notes;
   out["kernels_added"] = c.only_new, out["kernels_removed"] = c.only_old;
   return out;
 }
@@ -364,13 +419,15 @@ std::string describe(Comparison const& c, std::string const& since) {
                   c.undecided.empty() ? "" : fmt::format(", {} undecided", c.undecided.size()));
   auto const list = [&](std::string_view what, std::vector<ComparedLine> const& lines) {
     for (ComparedLine const& l : lines)
-      out += fmt::format("  {:<7}  {}{}  {}  {}{}\n", what, l.source,
+      out += fmt::format("  {:<7}  {}{}  {}{}{}\n", what, l.source,
                          l.was_at.empty() ? "" : fmt::format(" (was {})", l.was_at),
                          l.operand.empty() ? l.op : l.operand + " of " + l.op,
-                         l.why.empty() ? "" : l.why + "  ", l.kernel);
+                         l.why.empty() ? "" : (l.op.empty() ? "" : "  ") + l.why,
+                         l.kernel.empty() ? "" : "  " + l.kernel);
   };
   list("worse", c.worse), list("unknown", c.undecided), list("better", c.better), list("added", c.added);
   list("removed", c.removed);
+  for (std::string const& note : c.notes) out += fmt::format("  note: {}\n", printable(note));
   for (UnreadFile const& f : c.not_read)
     out += fmt::format("  not read: {}: {}\n", printable(f.file), printable(f.reason));
   for (std::string const& k : c.only_new) out += fmt::format("  only in the new build, or renamed: {}\n", k);

@@ -34,6 +34,8 @@ struct ComparedLine {
   bool global = false;                    ///< a line of global memory: sectors above the allowed number
   std::string operand{};                  ///< `descriptor A`; empty for a line of accesses
   std::vector<KernelOperand const*> operands{};  ///< those of the new build
+  KernelRaces const* races = nullptr;            ///< of the new build, if the line is about them
+  Race const* race = nullptr;                    ///< the one that it is about
 };
 
 /// Changes from an old build to a new one.
@@ -44,17 +46,19 @@ struct Comparison {
   std::size_t same = 0;                             ///< lines
   std::vector<std::string> only_new{}, only_old{};  ///< kernels
   std::vector<UnreadFile> not_read{};               ///< of the old build
+  std::vector<std::string> notes{};  ///< how lines were matched, where it is not by their numbers
 
   /// The worse or undecided line of an access or an operand of the new build, or null.
   [[nodiscard]] ComparedLine const* failing(KernelAccess const& access) const;
   [[nodiscard]] ComparedLine const* failing(KernelOperand const& operand) const;
+  /// `race`: null for races that are not decided.
+  [[nodiscard]] ComparedLine const* failing(KernelRaces const& races, Race const* race) const;
 };
 
-/// Lines of a kernel are matched by number and instruction; those that are left by their order. A line is worse if it loses more wavefronts of
-/// a block; if the executions are not known on both sides, if its instructions lose more in one execution of each. An added line is worse if it
-/// has a conflict, a fault, or no bound, and so is one of an added kernel. A line of operands is worse if more of them are refuted, and undecided if
-/// more are unknown. The accesses are those of `now`. Checked by
-/// tests/golden/kernel_since.txt.
+/// Lines of a kernel are matched by number and instruction; those that are left by their order, and all if only one build has -lineinfo. A line is
+/// worse if what it loses now is more than it can have lost (LineCost::since), undecided if it may be more, or if an access of the new build is not
+/// decided. An added line is worse if it has a conflict or a fault, undecided if it may, and so is one of an added kernel. A line of operands is
+/// worse if more of them are refuted. The accesses are those of `now`. Checked by tests/golden/kernel_since.txt.
 [[nodiscard]] Comparison compared(std::vector<Result> const& now, Results const& before);
 
 [[nodiscard]] nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& since);

@@ -226,7 +226,7 @@ class Races(Record):
 
 @record
 class ComparedLine(Record):
-    """A line of two builds: its `accesses`, wavefronts above the ideal summed over them (`excess`), and by all executions of a block (`lost`), `before` and `after`; None if no bound or no number of executions is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one. A line of operands has the name of one, `operand`, and how many are `refuted` and `unknown`."""
+    """A line of two builds: its `accesses`, wavefronts above the ideal summed over them (`excess`), and by all executions of a block (`lost`), `before` and `after`; None if no bound or no number of executions is known. `memory` is "global" for a line of global memory: there `excess` is the number of sectors above the allowed one. A line of operands has the name of one, `operand`, and how many are `refuted` and `unknown`. A line of races has `race`; its `source` is the kind, its `op` both accesses."""
 
     kernel: str
     block: str
@@ -240,6 +240,7 @@ class ComparedLine(Record):
     operand: Optional[str] = None
     refuted: Optional[Dict[str, int]] = None
     unknown: Optional[Dict[str, int]] = None
+    race: Optional[bool] = None
     why: Optional[str] = None
 
 
@@ -257,6 +258,7 @@ class Since(Record):
     kernels_added: List[str]
     kernels_removed: List[str]
     not_read: Optional[List[Dict[str, str]]] = None
+    notes: Optional[List[str]] = None
 
 
 @record
