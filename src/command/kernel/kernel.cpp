@@ -3,6 +3,7 @@
 #include "command/layout/emit.hpp"
 #include "command/kernel/decision.hpp"
 #include "command/line/help.hpp"
+#include "command/kernel/entries.hpp"
 #include "command/kernel/launch.hpp"
 #include "command/kernel/since.hpp"
 #include "command/kernel/target.hpp"
@@ -101,74 +102,6 @@ Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
   out["bounds_undecided"] = sums.open.bounds;
   out["alignment_undecided"] = sums.open.alignment;
   return out;
-}
-
-/// Files of the results. Throws InputError for one that no [[kernel]] entry can be of.
-std::vector<std::string> files_of_entries(std::vector<Result> const& results) {
-  std::vector<std::string> files;
-  for (Result const& r : results) {
-    if (r.no_shape)
-      throw InputError::whole("an entry has the shape of the block, and this kernel needs one", r.name,
-                              "--block 32,8 gives it");
-    if (is_cuda_source(r.file))
-      throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is CUDA source",
-                              r.file, "nvcc -ptx -lineinfo -arch=sm_90a writes its PTX");
-    if (!r.part.empty())
-      throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is a binary", r.file,
-                              "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
-    if (std::find(files.begin(), files.end(), r.file) == files.end()) files.push_back(r.file);
-  }
-  return files;
-}
-
-/// One [[kernel]] entry for each file that has a kernel; of a lock, for each shape of the block. Without a lock, accesses that depend on data
-/// are allowed, as the command allows them.
-std::string obligations_of(Common const& common, KernelArguments const& arguments,
-                           KernelOptions const& options, std::vector<Result> const& results) {
-  bool const lock = arguments.emit == "lock";
-  std::vector<std::string> blocks, shapes;  // of TOML, and of reports
-  if (LaunchBlocks(arguments.blocks).by_name())
-    throw InputError::whole("an entry has the blocks of all its kernels", "--emit toml",
-                            "write one for each: --kernel 'gemm.*' --block 128 --emit toml");
-  for (std::string const& block : arguments.blocks) {
-    std::vector<std::string> extents;
-    for (std::uint32_t const extent : parse_block(block)) extents.push_back(fmt::format("{}", extent));
-    std::string list = toml_list(extents);
-    if (std::find(blocks.begin(), blocks.end(), list) != blocks.end()) continue;
-    blocks.push_back(std::move(list)), shapes.push_back(fmt::format("{}", fmt::join(extents, ",")));
-  }
-  if (!lock && blocks.size() > 1) blocks = {toml_list(blocks)};
-  if (blocks.empty()) blocks = {""}, shapes = {""};
-  std::vector<std::pair<std::string, std::string>> params;
-  for (std::string const& text : arguments.params) {
-    auto const [key, value] = parse_param(text);
-    params.emplace_back(toml_key(key), fmt::format("{}", static_cast<std::int64_t>(value.bits)));
-  }
-  std::string text;
-  for (std::string const& file : files_of_entries(results))
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      TomlEntry entry("kernel");
-      entry.add("ptx", file).add("name", arguments.kernel);
-      if (!blocks[i].empty()) entry.add_value("block", blocks[i]);
-      if (!arguments.grid.empty()) entry.add_value("grid", "[" + arguments.grid + "]");
-      if (!params.empty()) entry.add_value("param", toml_table(params));
-      if (options.any_base) entry.add("bases", "ptx");
-      if (options.races) entry.add_value("races", "true");
-      if (options.same_values) entry.add_value("same_values", "true");
-      if (!options.proxies) entry.add("proxy", "off");
-      if (options.global)
-        entry.add_value("global", "true")
-            .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
-      if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
-      entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most);
-      if (lock)
-        entry.add_value("allow", allowances_of(results, file, shapes[i]));
-      else
-        entry.add("data", "allow");
-      if (common.arch_is_given) entry.add("arch", common.arch);
-      text += (text.empty() ? "" : "\n") + entry.text();
-    }
-  return text;
 }
 
 /// The same arguments for the file of --since.
@@ -365,7 +298,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
       add_notes(notes, open);
     }
     return print_obligation(common, to_json(decided, arch, sources),
-                            obligations_of(common, arguments, options, results), notes);
+                            entries_of(common, arguments, options, results), notes);
   }
   if (common.json) {
     Json document = to_json(decided, arch, sources);

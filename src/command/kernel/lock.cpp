@@ -29,7 +29,12 @@ std::string line_of(KernelAccess const& a, std::string const& file) {
   return fmt::format("{}:{}", std::filesystem::path(at.file).filename().string(), at.line);
 }
 
-/// A regular expression that finds this text alone. Readable names stay when a file changes; mangled ones of anonymous namespaces do not.
+bool has_allowance(KernelAccess const& a) {
+  return a.verdict != KernelVerdict::proved && !is_fault(a) && a.wavefronts && *a.wavefronts > a.ideal;
+}
+
+}  // namespace
+
 std::string exactly(std::string const& text) {
   std::string out = "^";
   for (char const c : text)
@@ -38,40 +43,39 @@ std::string exactly(std::string const& text) {
   return out + "$";
 }
 
-bool has_allowance(KernelAccess const& a) {
-  return a.verdict != KernelVerdict::proved && !is_fault(a) && a.wavefronts && *a.wavefronts > a.ideal;
-}
-
-}  // namespace
-
-std::string allowances_of(std::vector<Result> const& results, std::string const& file,
-                          std::string const& block) {
-  std::map<std::tuple<std::string, bool, std::string, bool>, AllowedLine>
+std::string allowances_of(std::vector<Result const*> const& results) {
+  std::map<std::tuple<std::string, bool, std::string, bool>, std::string>
       all;  // by kernel, memory, line and dependence on data
-  for (Result const& r : results) {
-    if (r.file != file || (!block.empty() && r.report.block != block)) continue;
+  for (Result const* const r : results) {
     std::vector<LineAllowance> lines;
-    for (auto const* const accesses : {&r.report.accesses, &r.report.global})
+    for (auto const* const accesses : {&r->report.accesses, &r->report.global})
       for (KernelAccess const& a : *accesses) {
         if (!has_allowance(a)) continue;
-        LineAllowance one{line_of(a, file), 0, {}, a.verdict == KernelVerdict::data};
+        LineAllowance one{line_of(a, r->file), 0, {}, a.verdict == KernelVerdict::data};
         one.global = a.sectors.has_value();
         if (std::none_of(lines.begin(), lines.end(), [&](LineAllowance const& l) {
               return l.line == one.line && l.data == one.data && l.global == one.global;
             }))
           lines.push_back(std::move(one));
       }
-    for (AllowedLine& l : allowed_lines(lines, r.report, file))
-      all.insert_or_assign({r.name, l.allowance.global, l.allowance.line, l.allowance.data}, std::move(l));
+    for (AllowedLine const& l : allowed_lines(lines, r->report, r->file)) {
+      std::string text =
+          toml_table({{"line", toml_text(l.allowance.line)},
+                      {l.allowance.global ? "sectors" : "at_most", std::to_string(l.wavefronts)},
+                      {"excess", std::to_string(l.excess)},
+                      {"lost", l.lost ? std::to_string(*l.lost) : ""},
+                      {"data", l.allowance.data ? "true" : ""},
+                      {"kernel", toml_text(exactly(r->name))}});
+      auto const [at, fresh] =
+          all.try_emplace({r->name, l.allowance.global, l.allowance.line, l.allowance.data}, text);
+      if (!fresh && at->second != text)
+        throw InputError::whole(
+            "two files of the folder have this kernel, and it costs more in one: each needs its entry",
+            r->name, "name the files instead of their folder: build/*.ptx");
+    }
   }
   std::vector<std::string> lines;
-  for (auto const& [at, l] : all)
-    lines.push_back(toml_table({{"line", toml_text(l.allowance.line)},
-                                {l.allowance.global ? "sectors" : "at_most", std::to_string(l.wavefronts)},
-                                {"excess", std::to_string(l.excess)},
-                                {"lost", l.lost ? std::to_string(*l.lost) : ""},
-                                {"data", l.allowance.data ? "true" : ""},
-                                {"kernel", toml_text(exactly(std::get<0>(at)))}}));
+  for (auto& one : all) lines.push_back(std::move(one.second));
   return lines.empty() ? "[]" : fmt::format("[\n  {},\n]", fmt::join(lines, ",\n  "));
 }
 

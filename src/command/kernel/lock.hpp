@@ -8,11 +8,13 @@
 
 namespace swizproof::command::kernel_detail {
 
-/// The value of `allow` in a [[kernel]] entry of this file and shape of the block (empty: those of the code): for each kernel and source line
-/// with an access above `allowed`, or that depends on data, its most wavefronts, or sectors, and the sums over its instructions. Checked by
-/// tests/golden/kernel_lock.txt.
-[[nodiscard]] std::string allowances_of(std::vector<Result> const& results, std::string const& file,
-                                        std::string const& block);
+/// The value of `allow` in a [[kernel]] entry of these results: for each kernel and source line with an access above `allowed`, or that depends on
+/// data, its most wavefronts, or sectors, and the sums over its instructions. Throws InputError if two files have a kernel of one name with different
+/// ones. Checked by tests/golden/kernel_lock.txt.
+[[nodiscard]] std::string allowances_of(std::vector<Result const*> const& results);
+
+/// A regular expression that finds this text alone. Readable names stay when a file changes; mangled ones of anonymous namespaces do not.
+[[nodiscard]] std::string exactly(std::string const& text);
 
 /// Lines that no allowance covers: faults, accesses without a bound, operands, races.
 [[nodiscard]] std::vector<std::string> not_covered(std::vector<Result> const& results);
