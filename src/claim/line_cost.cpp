@@ -105,7 +105,7 @@ void LineCost::add(KernelAccess const& a) {
   if (!loses) return;
   part.losing.push_back(part.all.back());
   part.weighted.add(excess, runs);
-  // Where their number is open, one execution has the known loss.
+  // If their number is open, the known loss is that of one execution.
   part.lost.add({excess.least * (a.executions ? runs : 1),
                  excess.most ? std::optional(*excess.most * runs) : std::nullopt},
                 1);

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -17,7 +16,7 @@ namespace swizproof::command::kernel_detail {
 
 namespace {
 
-/// What an entry is about.
+/// Results of one entry.
 struct EntryOf {
   std::string ptx{}, name{};
   std::string block{};  ///< as TOML has it; empty: that of the code
@@ -37,23 +36,12 @@ void refuse_without_entry(Result const& r) {
                             "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
 }
 
-/// The file of a result, or the folder that was given and has it: an entry of a folder is about new files, too.
-std::string ptx_of(Result const& r, std::vector<std::string> const& given) {
-  std::error_code error;
-  for (std::string const& one : given)
-    if (r.file.starts_with(one.ends_with('/') ? one : one + "/") && std::filesystem::is_directory(one, error))
-      return one;
-  return r.file;
-}
-
-std::vector<EntryOf> by_file(std::vector<Result> const& results, std::vector<std::string> const& given,
-                             std::string const& name) {
+std::vector<EntryOf> by_file(std::vector<Result> const& results, std::string const& name) {
   std::vector<EntryOf> all;
   for (Result const& r : results) {
     refuse_without_entry(r);
-    std::string const ptx = ptx_of(r, given);
-    auto at = std::find_if(all.begin(), all.end(), [&](EntryOf const& e) { return e.ptx == ptx; });
-    if (at == all.end()) at = all.insert(all.end(), {ptx, name});
+    auto at = std::find_if(all.begin(), all.end(), [&](EntryOf const& e) { return e.ptx == r.file; });
+    if (at == all.end()) at = all.insert(all.end(), {r.file, name});
     at->results.push_back(&r);
   }
   return all;
@@ -106,7 +94,7 @@ std::string text_of(EntryOf const& one, Common const& common, KernelArguments co
     auto const [key, value] = parse_param(text);
     params.emplace_back(toml_key(key), fmt::format("{}", static_cast<std::int64_t>(value.bits)));
   }
-  // What a lock states holds now.
+  // A lock states only what is true now.
   bool const races =
       options.races && (!lock || std::all_of(one.results.begin(), one.results.end(), [](Result const* r) {
         return r->report.races && r->report.races->verdict == RaceVerdict::proved;
@@ -139,7 +127,7 @@ std::string entries_of(Common const& common, KernelArguments const& arguments, K
                        std::vector<Result> const& results) {
   bool const by_name = LaunchBlocks(arguments.blocks).by_name();
   std::string text;
-  for (EntryOf const& file : by_file(results, arguments.files, by_name ? "" : arguments.kernel))
+  for (EntryOf const& file : by_file(results, by_name ? "" : arguments.kernel))
     for (EntryOf const& one :
          by_name ? by_shape(file) : with_shapes(file, arguments.blocks, arguments.emit == "lock"))
       text += (text.empty() ? "" : "\n") + text_of(one, common, arguments, options);

@@ -9,8 +9,7 @@
 namespace swizproof::command::kernel_detail {
 
 /// The value of `allow` in a [[kernel]] entry of these results: for each kernel and source line with an access above `allowed`, or that depends on
-/// data, its most wavefronts, or sectors, and the sums over its instructions. Throws InputError if two files have a kernel of one name with different
-/// ones. Checked by tests/golden/kernel_lock.txt.
+/// data, its most wavefronts, or sectors, and the sums over its instructions. Checked by tests/golden/kernel_lock.txt.
 [[nodiscard]] std::string allowances_of(std::vector<Result const*> const& results);
 
 /// A regular expression that finds this text alone. Readable names stay when a file changes; mangled ones of anonymous namespaces do not.
