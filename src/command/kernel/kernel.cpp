@@ -8,7 +8,6 @@
 #include "command/kernel/since.hpp"
 #include "command/kernel/target.hpp"
 #include "command/kernel/lock.hpp"
-#include "command/kernel/race_changes.hpp"
 #include "command/kernel/results.hpp"
 #include "command/kernel/watch.hpp"
 #include "command/profile/page_parts.hpp"
@@ -196,7 +195,6 @@ void print_sums(Common& common, std::vector<Result> const& results, Sums const& 
       Results now = decide_files(common, arguments, options, {});
       fmt::print(common.streams.out, "\n{}",
                  describe(compared(now.all, before), "before " + changed + " changed"));
-      fmt::print(common.streams.out, "{}", race_changes(now.all, before.all));
       now.limited = before.limited;
       Sums const sums = sums_of(now);
       fmt::print(common.streams.out, "now {} proved, {} refuted, {} depend on data, {} unknown{}\n{}",
