@@ -51,7 +51,9 @@ RaceData FoundRaces::data_of(LoadedNumber const& load, RaceLaunch const& launch)
   out.value = load.value;
   out.load.ptx_line = load.line, out.load.thread = thread_of(load.thread, launch);
   for (ptx::Instruction const& i : function_.body) {
-    if (i.line != load.line || i.opcode.space == Space::param) continue;
+    bool const loads = i.opcode.name == "atom" || i.opcode.name == "red" ||
+                       (i.opcode.name == "ld" && i.opcode.space != Space::param);
+    if (i.line != load.line || !loads) continue;
     auto const at = ptx::source_lines(module_, i.location);
     out.load.op = i.opcode.text;
     if (!at.empty()) out.load.source = at.front(), out.load.inlined_at.assign(at.begin() + 1, at.end());
