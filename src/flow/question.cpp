@@ -339,8 +339,7 @@ class Launched {
     return false;
   }
 
-  /// True if an element is wrong for some data. Other terms are, but bits of another format and largest or smallest of sets may have the same
-  /// value: then unknown, if no numbers tell them apart. Checked by Extremes.OfOneValueAreNotWrong.
+  /// True if an element is wrong; unknown if it has bits or sets, and no numbers tell. Checked by Extremes.OfOneValueAreNotWrong.
   bool shown_wrong(Written const& w, std::vector<FlowTerm> const& found,
                    std::vector<FlowTerm> const& expected, Names const& names) {
     std::vector<FlowTerm> terms = found;
