@@ -215,7 +215,7 @@ def main():
             if failed > 5:
                 return 1
     print(f"kernel_global: {done} cases, {verdicts}, {locked} allowances, {failed} differ; with a pitch {rows[1]} proved or reached, {rows[0]} with a bound alone")
-    return 1 if failed or rows[0] * 10 > rows[1] else 0
+    return 1 if failed or rows[0] * 5 > rows[1] else 0
 
 
 if __name__ == "__main__":
