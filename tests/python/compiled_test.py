@@ -110,6 +110,64 @@ class Triton(Folder):
         self.assertIn("<td>load(x)</td>", page)
 
 
+class Texts(Folder):
+    """What print() shows of an answer about files."""
+
+    #: Each lane writes its word and reads that of the next lane, with no barrier between; and both words lie in global memory, too.
+    RACE = FAST.replace("  ld.shared.u32 %r5, [%r4];", """  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 128;
+  add.u64 %rd3, %rd1, %rd2;
+  .loc 1 2 0
+  st.shared.u32 [%r4], %r1;
+  .loc 1 3 0
+  ld.shared.u32 %r5, [%r4+4];
+  .loc 1 4 0
+  st.global.u32 [%rd3], %r5;""")
+
+    def setUp(self):
+        super().setUp()
+        source = self.file("\nwrite(x)\nread(x)\nstore(y)\n", "k.py")
+        self.race = self.file(self.RACE.replace(".reqntid 32", ".reqntid 64") + f'.file 1 "{source}"\n', "race.ptx")
+
+    def test_races_and_the_verdict_are_shown(self):
+        answer = swizproof.kernel(self.race, races=True)
+        lines = str(answer).splitlines()
+        self.assertEqual((answer.verdict, lines[-1].split("; ")), ("refuted", ["refuted: 2 proved, 0 refuted, 0 depend on data, 0 unknown", "kernels: 0 race free, 1 with races, 0 undecided"]))
+        (at,) = [i for i, one in enumerate(lines) if "race: thread" in one]
+        self.assertRegex(lines[at], r"^refuted  race: thread \(0,0,0\) reads byte 0x\w+ \(tile\+4\) at k.py:3, thread \(1,0,0\) writes it at k.py:2$")
+        self.assertEqual([one.strip() for one in lines[at + 1 : at + 3]], ["read(x)", "write(x)"])
+        self.assertIn("in a block of 64,1,1", lines[at + 3])
+        self.assertIn("race: thread", answer._repr_html_())
+        free = swizproof.kernel(self.file(FAST, "fast.ptx"), races=True)
+        self.assertRegex(str(free), "\nproved   race free[^\n]*\nproved: 1 proved, [^\n]*kernels: 1 race free, 0 with races, 0 undecided$")
+
+    def test_global_memory_is_shown(self):
+        answer = swizproof.kernel(self.race, global_=True)
+        self.assertIn("refuted  k.py:4  st.global.u32  32 sectors of global memory, ideal 4\n         store(y)\n", str(answer))
+        self.assertRegex(str(answer), "refuted: 2 proved, 1 refuted, [^\n]*$")
+
+    def test_a_comparison_is_shown(self):
+        fast, slow = self.file(FAST.replace("fast", "k"), "a.ptx"), self.file(SLOW.replace("slow", "k"), "b.ptx")
+        worse, better = swizproof.kernel(slow, since=fast), swizproof.kernel(fast, since=slow)
+        self.assertRegex(str(worse), f"^worse    .*ld.shared.u32  31 wavefronts above the ideal, 0 before  k\nrefuted: compared with {fast}: 1 worse, 0 unknown, 0 better, .*0 the same")
+        self.assertRegex(str(better), "^better   .*ld.shared.u32  0 wavefronts above the ideal, 31 before  k\nproved: compared with .*: 0 worse, 0 unknown, 1 better")
+        self.assertIn("1 worse", worse._repr_html_())
+
+    def test_operands_and_fixes_are_shown(self):
+        answer = swizproof.kernel(TRANSPOSE, block=(32, 8), kernel="Naive")
+        self.assertIn("fix of array staged, bytes 0x0..0x1000: 1056 wavefronts, ideal 64; 64 with Sw<5,2,5> of bytes, fn(x) = x ^ ((x >> 5) & 0x7c); 64 with 4 bytes after each 128", str(answer))
+        copy = SLOW.replace("  ld.shared.u32 %r5, [%r4];", "  .reg .b64 %rd<2>;\n  ld.param.u64 %rd1, [out];\n  add.u32 %r6, %r3, 4;\n"
+                            "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r6], [%rd1], 64, [%r3];")  # fmt: skip
+        answer = swizproof.kernel(self.file(copy))
+        self.assertEqual((answer.verdict, answer.kernels[0].operands[0].verdict), ("refuted", "refuted"))
+        self.assertRegex(str(answer), "refuted  PTX line .*destination: a multiple of 16 bytes is needed, 4 found")
+
+    def test_a_claim_is_short(self):
+        entry = self.file(f'[[kernel]]\nptx = "{self.race}"\nraces = true\n', "entry.toml")
+        self.assertLess(len(repr(swizproof.prove(entry).claims[0]).splitlines()), 12)
+
+
 class OfNumba(Folder):
     def setUp(self):
         super().setUp()
@@ -367,6 +425,7 @@ class Real(Folder):
         page = (ROOT / "docs" / "python-kernels.md").read_text()
         script, said = (re.search(rf"```{kind}\n(.*?)```", page, re.S)[1] for kind in ("python", "text"))
         lines = self.said("numba", script.replace("with swizproof", "try:\n  with swizproof").replace("\n    seen", "\n      seen") + "except swizproof.NotProved as error:\n    print(error)\n", ["NvvmSupportError", "NVVM_ERROR"])
+        lines = [one for one in lines if not one.startswith(("fix of", "no fix of", "assumed:"))]  # which the page leaves out
         self.assertEqual("\n".join(lines), said.replace("kernels.py", "script.py").rstrip())
 
     def test_triton(self):

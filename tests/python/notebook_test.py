@@ -94,9 +94,12 @@ class Pages(unittest.TestCase):
     def test_kernels_are_tables(self):
         page = swizproof.kernel(TRACES.parents[3] / "gpu" / "examples" / "ptx" / "transpose.ptx", block=(32, 8))._repr_html_()
         xml.etree.ElementTree.fromstring(page)
-        self.assertEqual((page.count("<table>"), page.count("<tr>")), (3, 3 + 24))  # eight accesses each that a lane executes
-        self.assertEqual(page.count("<td>32</td>"), 4)
+        self.assertEqual((page.count("<table>"), page.count("<tr>")), (3, 3 + 6))  # four equal accesses are a row
+        self.assertEqual((page.count("<td>32</td>"), page.count("<td>ld.shared.f32 x4</td>")), (1, 3))
+        self.assertIn("fix of array staged", page)
         many = swizproof.kernel(TRACES.parents[3] / "gpu" / "examples" / "ptx" / "gemm_mma.ptx", block=128)
+        for at, one in enumerate(one for kernel in many.kernels for one in kernel.accesses):
+            one.op = f"op{at}"  # each is a row
         executed = sum(one.executed is not False for kernel in many.kernels for one in kernel.accesses)
         page = many._repr_html_()
         xml.etree.ElementTree.fromstring(page)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
-import os
-import re
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional
 
+from . import _lines
 from ._answer import Answer
 from ._objects import Fix
 from ._record import Record, record
@@ -312,23 +310,6 @@ class CompiledKernel(Record):
     races: Optional[Races] = None
 
 
-def without_tags(name: str) -> str:
-    """The name of a kernel without the ABI tags that Numba adds."""
-    return re.sub(r"\[abi:[^]]*\]", "", name)
-
-
-def lines_of(accesses: Optional[List[KernelAccess]]) -> List[str]:
-    """Accesses in lines, equal ones together: verdict, place in the source, instruction, cost, and below it the source."""
-    counts: Dict[Tuple[str, str], int] = {}
-    for one in accesses or []:
-        at = f"{os.path.basename(one.file)}:{one.line}" if one.file else f"PTX line {one.ptx_line}" if one.ptx_line else f"line {one.sass_line}"
-        cost = str(one.reason) if one.wavefronts is None else f"{one.wavefronts} wavefronts, ideal {one.ideal}"
-        source = (one.source or linecache.getline(one.file or "", one.line or 0)).strip()
-        key = f"{one.verdict:8} {at}  {one.op}  {cost}", f"\n         {source}" if source else ""
-        counts[key] = counts.get(key, 0) + 1
-    return [text + (f" ({count} instructions)" if count > 1 else "") + source for (text, source), count in counts.items()]
-
-
 @record
 class Kernel(Answer):
     """What each shared-memory instruction of compiled kernels costs at most. `bounds_undecided` and `alignment_undecided` count accesses whose cost is decided
@@ -349,10 +330,7 @@ class Kernel(Answer):
     since: Optional[Since] = None
 
     def __str__(self) -> str:
-        parts: List[str] = []
-        for one in self.kernels:
-            parts += [f"{without_tags(one.kernel)}  block {one.block}", *([f"not decided: {one.refused}"] if one.refused else lines_of(one.accesses))]
-        return "\n".join(parts + [f"{self.proved} proved, {self.refuted} refuted, {self.data_dependent} depend on data, {self.unknown} unknown"])
+        return _lines.text_of(self)
 
 
 @record

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import html
 import os
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+
+from . import _lines
 
 if TYPE_CHECKING:
     from ._results import Answer
@@ -98,15 +101,29 @@ def _kernels(answer: Any) -> str:
     """A table for each compiled kernel, of the accesses that a lane executes; MOST_ROWS in all."""
     parts, left = [], MOST_ROWS
     for kernel in answer.kernels:
-        rows = [_Line(one) for one in kernel.accesses or [] if one.executed is not False]
-        names = ["line", "op", "verdict", "wavefronts", "ideal", "excess", "layout"]
-        names += ["source"] if any(one.source for one in rows) else []
+        names = ["line", "op", "verdict", "wavefronts", "ideal", "excess", "layout", "source"]
+        rows = _together([_Line(one) for one in kernel.accesses or [] if one.executed is not False], names)
+        names = names if any(one.source for one in rows) else names[:-1]
         parts.append(f"<p><code>{_cell(kernel.kernel)}</code>, block {_cell(kernel.block)}</p>")
         parts.append(f"<p>{_cell(kernel.refused)}</p>" if kernel.refused else "")
         parts.append(_table(rows[:left], names) if left and rows else "")
         parts.append(f"<p>and {len(rows) - left} more accesses</p>" if len(rows) > left else "")
         left = max(0, left - len(rows))
+        rest = dataclasses.replace(kernel, accesses=None, refused=None)
+        lines = _lines.kernel_lines(rest)
+        parts.append(_text("\n".join(lines)) if lines else "")
+    parts.append(_text("\n".join(_lines.since_lines(answer.since))) if answer.since else "")
     return "".join(parts)
+
+
+def _together(rows: List[Any], names: List[str]) -> List[Any]:
+    """Rows with equal cells as one, whose instruction has their number: `ld.shared.f32 x4`."""
+    kept: Dict[Any, List[Any]] = {}
+    for row in rows:
+        kept.setdefault(tuple(getattr(row, name, None) for name in [*names, "reason"]), []).append(row)
+    for first, *more in kept.values():
+        first.op += f" x{1 + len(more)}" if more else ""
+    return [same[0] for same in kept.values()]
 
 
 class _Line:

@@ -11,7 +11,7 @@ from . import _questions
 from ._compiled import Code, codes_of, written
 from ._errors import InputError
 from ._hooks import Hooks
-from ._kernels import lines_of, without_tags
+from ._lines import kernel_lines, without_tags
 from ._results import Claim, Kernel
 from ._text import refused
 
@@ -129,7 +129,6 @@ class recording:
         lines = [f"swizproof: {len(failing) + len(self.not_read)} of {len(self.claims) + len(self.not_read)} kernels are not proved to take at most {self.excess} wavefronts above the ideal"]
         for claim in failing:
             lines.append(f"{claim.verdict:8} {without_tags(claim.name)}")
-            open_accesses = [one for one in (claim.kernel.accesses if claim.kernel else None) or [] if one.verdict != "proved"]
-            lines += lines_of(open_accesses) or [f"  {claim.reason or claim.detail}"]
+            lines += (kernel_lines(claim.kernel, failing=True) if claim.kernel else []) or [f"  {claim.reason or claim.detail}"]
         return "\n".join(lines + [f"not read {one}" for one in self.not_read])
 

@@ -392,6 +392,10 @@ class Claim(Record):
     kernel: Optional[CompiledKernel] = None
     flow: Optional[Flow] = None
 
+    def _entries(self, indent: int) -> List[str]:
+        long = [f"{name}={type(value).__name__}(..)" for name, value in (("kernel", self.kernel), ("flow", self.flow)) if value]
+        return [one for one in super()._entries(indent) if not one.startswith(("kernel=", "flow="))] + long
+
 
 @record
 class Prove(Answer):
