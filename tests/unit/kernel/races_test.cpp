@@ -427,6 +427,10 @@ TEST(KernelRaces, AGuardThatIsLoadedRacesForSomeData) {
   std::string const uniform = "ld.param.u64 %rd1, [g]; ld.global.u32 %r7, [%rd1]; setp.eq.u32 %p1, %r7, 0; ";
   EXPECT_EQ(data_of(uniform + "@!%p1 bra L; bar.sync 0; L: st.shared.u32 [%r2], %r1;"), Loads{0});
   EXPECT_EQ(data_of(zero + "@!%p1 ret; st.shared.u32 [%r2], %r1;"), (Loads{0, 0}));
+  // Threads that load nothing meet others at a barrier, which loaded numbers lead there.
+  EXPECT_FALSE(data_of("setp.ge.u32 %p2, %r1, 32; @%p2 bra B; " + loaded +
+                       "setp.ne.u32 %p1, %r7, 0; @%p1 ret; B: bar.sync 0; @%p2 st.shared.u32 [%r2], %r1;")
+                   .empty());
 }
 
 TEST(KernelRaces, ANumberFromSharedMemoryIsDataIfItIsNotWritten) {
