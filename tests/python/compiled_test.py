@@ -320,8 +320,17 @@ class Recording(Folder):
             with self.assertRaisesRegex(swizproof.NotProved, "cannot be read: AttributeError\\('asm'\\)"), swizproof.recording():
                 self.kernel[(1,)](PTX=self.fast)
 
+    def test_races_are_checked(self):
+        race = self.file(Texts.RACE, "race.ptx").replace(" ", "")
+        with swizproof.recording():
+            self.kernel[(1,)](PTX=race)
+        with self.assertRaisesRegex(swizproof.NotProved, "and to have no race\n[\\s\\S]*refuted  .*race: thread"), swizproof.recording(races=True):
+            self.kernel[(1,)](PTX=race)
+        with swizproof.recording(races=True, proxy="off"):
+            self.kernel[(1,)](PTX=self.fast)
+
     def test_wrong_words_are_refused(self):
-        for options in ({"excess": -1}, {"excess": True}, {"excess": "0"}, {"data": "no"}, {"undecided": "x"}, {"empty": "x"}):
+        for options in ({"races": 1}, {"proxy": "off"}, {"proxy": "x", "races": True}, {"excess": -1}, {"excess": True}, {"excess": "0"}, {"data": "no"}, {"undecided": "x"}, {"empty": "x"}):
             with self.subTest(options), self.assertRaises(swizproof.InputError):
                 swizproof.recording(**options)
 
@@ -375,6 +384,14 @@ class Pytest(Folder):
         self.assertRegex(text, "FAILED test_it.py::Old::test_old")
         self.assertIn("32 wavefronts, ideal 1", text)
         self.assertNotIn("pytest_plugin.py", text)  # no line of the plugin is shown
+        self.assertIn("swizproof: 4 kernels checked", text)
+
+    def test_races_fail_tests(self):
+        self.file(Texts.RACE, "slow.ptx"), self.file(FAST, "fast.ptx")
+        code, text = self.run_pytest(self.TEST, "--swizproof-excess", "0")
+        self.assertEqual(code, 0, text)
+        code, text = self.run_pytest(self.TEST, "--swizproof-races")
+        self.assertEqual((code, "3 failed, 2 passed" in text, "race: thread" in text), (1, True, True), text)
         self.assertIn("swizproof: 4 kernels checked", text)
 
     def test_wrong_words_are_refused(self):

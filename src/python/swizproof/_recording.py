@@ -61,17 +61,24 @@ class recording:
     undecided: "fail", or "allow" for kernels with an access that is not decided
     empty: "fail", or "allow" for a block without a kernel
     arch: the architecture, if it is not that of the code
+    races: True also fails kernels with a race for shared memory, or one that is not decided
+    proxy: with races, "off" needs no fence.proxy.async between writes and wgmma or bulk copies, as Triton compiles them
 
     At the end `claims` has a verdict for each kernel, as `prove` gives it for a `[[kernel]]` entry, and NotProved is raised for those that are over
     their budget or not decided. `add` takes a kernel that is not seen by itself, such as one of CuPy.
     """
 
-    def __init__(self, excess: int = 0, data: str = "allow", undecided: str = "fail", empty: str = "fail", arch: Optional[str] = None) -> None:
+    def __init__(self, excess: int = 0, data: str = "allow", undecided: str = "fail", empty: str = "fail", arch: Optional[str] = None, races: bool = False, proxy: str = "write") -> None:
         if isinstance(excess, bool) or not isinstance(excess, int) or excess < 0:
             raise refused("excess is a number of wavefronts, and TYPE is none", excess, "such as excess=0")
-        for name, value, words in (("data", data, ("allow", "refuse")), ("undecided", undecided, ("fail", "allow")), ("empty", empty, ("fail", "allow"))):
+        for name, value, words in (("data", data, ("allow", "refuse")), ("undecided", undecided, ("fail", "allow")), ("empty", empty, ("fail", "allow")), ("proxy", proxy, ("write", "off"))):
             if value not in words:
                 raise refused(f"{name} is '{words[0]}' or '{words[1]}'", value)
+        if not isinstance(races, bool):
+            raise refused("races is True or False, and TYPE is neither", races)
+        if proxy != "write" and not races:
+            raise refused("proxy is a part of races", proxy, "add races=True")
+        self.races, self.proxy = races, proxy
         self.excess, self.data, self.undecided, self.empty, self.arch = excess, data, undecided, empty, arch
         self.claims: List[Claim] = []
         self.not_read: List[str] = []
@@ -110,6 +117,7 @@ class recording:
         lines += [f"block = {list(code.block)}"] if code.block else []
         lines += [f"shared_bytes = {code.shared}"] if code.shared else []
         lines += [f'arch = "{self.arch}"'] if self.arch else []
+        lines += ["races = true", f'proxy = "{self.proxy}"'] if self.races else []
         return "\n".join(lines) + "\n"
 
     def _failing(self) -> List[Claim]:
@@ -126,7 +134,7 @@ class recording:
         if not self.claims and not self.not_read:
             return "swizproof: no kernel was compiled or launched here by Triton, torch.compile, Numba or CuTe DSL"
         failing = self._failing()
-        lines = [f"swizproof: {len(failing) + len(self.not_read)} of {len(self.claims) + len(self.not_read)} kernels are not proved to take at most {self.excess} wavefronts above the ideal"]
+        lines = [f"swizproof: {len(failing) + len(self.not_read)} of {len(self.claims) + len(self.not_read)} kernels are not proved to take at most {self.excess} wavefronts above the ideal{' and to have no race' if self.races else ''}"]
         for claim in failing:
             lines.append(f"{claim.verdict:8} {without_tags(claim.name)}")
             lines += (kernel_lines(claim.kernel, failing=True) if claim.kernel else []) or [f"  {claim.reason or claim.detail}"]

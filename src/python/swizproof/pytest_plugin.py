@@ -18,27 +18,34 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption(
         "--swizproof-excess", type=int, metavar="N", help="fail tests with a shared-memory access of more than N wavefronts above the ideal number, or with one that is not decided"
     )
+    group.addoption("--swizproof-races", action="store_true", help="also fail tests with a race for shared memory, or with one that is not decided; without --swizproof-excess with a budget of 0")
     group.addoption("--swizproof-undecided", choices=("fail", "allow"), default="fail", help="allow: accesses that are not decided fail no test")
 
 
 def pytest_configure(config: Any) -> None:
     """Describes the marker, and refuses a budget that is none."""
-    config.addinivalue_line("markers", "swizproof(excess=N, data='allow', undecided='fail'): the budget of this test, in place of --swizproof-excess")
+    config.addinivalue_line("markers", "swizproof(excess=N, data='allow', undecided='fail', races=False): the budget of this test, in place of --swizproof-excess")
     excess = config.getoption("--swizproof-excess")
     if excess is not None and excess < 0:
         raise pytest.UsageError("--swizproof-excess is a number of wavefronts from 0 on, such as --swizproof-excess 0")
     config.swizproof_kernels = 0
 
 
+def _excess(config: Any) -> Any:
+    """The budget of all tests, or None if they have none."""
+    excess = config.getoption("--swizproof-excess")
+    return 0 if excess is None and config.getoption("--swizproof-races") else excess
+
+
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_call(item: Any) -> Iterator[None]:
     """Runs a test that has a budget within a recording."""
-    marker, excess = item.get_closest_marker("swizproof"), item.config.getoption("--swizproof-excess")
+    marker, excess = item.get_closest_marker("swizproof"), _excess(item.config)
     original = getattr(item, "obj", None)
     if original is None or (marker is None and excess is None):
         yield
         return
-    options = {"excess": excess or 0, "undecided": item.config.getoption("--swizproof-undecided"), **(marker.kwargs if marker else {})}
+    options = {"excess": excess or 0, "races": item.config.getoption("--swizproof-races"), "undecided": item.config.getoption("--swizproof-undecided"), **(marker.kwargs if marker else {})}
     item.obj = _checked(original, item.config, options)
     try:
         yield
@@ -86,7 +93,7 @@ class _Counting(recording):
 
 def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
     """Says how many kernels were checked: a run without one proves nothing."""
-    if config.getoption("--swizproof-excess") is None or config.getoption("dist", "no") != "no":
+    if _excess(config) is None or config.getoption("dist", "no") != "no":
         return
     count = config.swizproof_kernels
     terminalreporter.write_line(f"swizproof: {count} kernels checked" if count else "swizproof: no kernel was compiled or launched by Triton, torch.compile, Numba or CuTe DSL")
