@@ -20,13 +20,9 @@ Outcome asked(std::span<Question const> questions) {
   return decide_symbolically(questions, limits);
 }
 
-}  // namespace
-
 /// A formula, and its question unless it is a constant.
-struct RaceQuestions::Asked {
-  Asked(RaceQuestions const& of, Build built)
-      : pair(of.program_, of.flow_, of.execution_, of.params_, of.shapes_, of.uniform_),
-        build(std::move(built)) {
+struct Asked {
+  Asked(RacePair const& fresh, RaceFormula formula) : pair(fresh), build(std::move(formula)) {
     pair.begin(draft, {});
     first = build(pair);
     if (first.id == 0) known = Proved{};
@@ -53,7 +49,7 @@ struct RaceQuestions::Asked {
   Asked& operator=(Asked const&) = delete;
 
   RacePair pair;
-  Build build;
+  RaceFormula build;
   Terms draft{};
   Formula first = false;
   std::optional<Outcome> known{};
@@ -62,17 +58,19 @@ struct RaceQuestions::Asked {
   Question question{"no two threads meet", 64, {}, {}, {}, {}};
 };
 
-Outcome RaceQuestions::never(Build const& build, std::vector<RaceUnknown>& unknowns) {
-  Asked one(*this, build);
+}  // namespace
+
+Outcome never(RacePair const& fresh, RaceFormula const& formula, std::vector<RaceUnknown>& unknowns) {
+  Asked one(fresh, formula);
   unknowns = one.unknowns;
   return one.known ? *one.known : asked(std::span(&one.question, 1));
 }
 
-bool RaceQuestions::never_any(std::vector<Build> const& builds) {
+bool never_any(RacePair const& fresh, std::vector<RaceFormula> const& formulas) {
   std::vector<std::unique_ptr<Asked>> all;
   std::vector<Question> questions;
-  for (Build const& build : builds) {
-    auto one = std::make_unique<Asked>(*this, build);
+  for (RaceFormula const& formula : formulas) {
+    auto one = std::make_unique<Asked>(fresh, formula);
     if (one->known && !std::holds_alternative<Proved>(*one->known)) return false;
     if (one->known) continue;
     questions.push_back(one->question);

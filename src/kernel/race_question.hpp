@@ -6,39 +6,16 @@
 #include <swizproof/engine/decide.hpp>
 
 #include <functional>
-#include <span>
 #include <vector>
 
 namespace swizproof::kernel_detail {
 
-class RaceQuestions {
- public:
-  using Build = std::function<Formula(RacePair&)>;
+using RaceFormula = std::function<Formula(RacePair&)>;
 
-  RaceQuestions(program::Program const& program, program::Flow const& flow,
-                execution::Execution const& execution, std::map<std::string, std::uint64_t> const& params,
-                BlockShapes const& shapes, UniformTerms& uniform)
-      : program_(program),
-        flow_(flow),
-        execution_(execution),
-        params_(params),
-        shapes_(shapes),
-        uniform_(uniform) {}
-
-  /// The answer to: no values of the unknowns make this true. `unknowns`: those of a refutation.
-  Outcome never(Build const& build, std::vector<RaceUnknown>& unknowns);
-  /// False unless all are proved. One question for all takes a tenth of the time. Checked by KernelRaces.PairsAreAskedTogether.
-  bool never_any(std::vector<Build> const& builds);
-
- private:
-  struct Asked;
-
-  program::Program const& program_;
-  program::Flow const& flow_;
-  execution::Execution const& execution_;
-  std::map<std::string, std::uint64_t> const& params_;
-  BlockShapes const& shapes_;
-  UniformTerms& uniform_;
-};
+/// The answer to: no values of the unknowns make this true. `fresh`: a pair that has not begun. `unknowns`: those of a refutation.
+[[nodiscard]] Outcome never(RacePair const& fresh, RaceFormula const& formula,
+                            std::vector<RaceUnknown>& unknowns);
+/// False unless all are proved. One question for all takes a tenth of the time. Checked by KernelRaces.PairsAreAskedTogether.
+[[nodiscard]] bool never_any(RacePair const& fresh, std::vector<RaceFormula> const& formulas);
 
 }  // namespace swizproof::kernel_detail

@@ -197,9 +197,9 @@ class RaceSearch {
 
   // ------------------------------------------------------------------------------------- proofs
 
-  /// The answer to: no values of the unknowns make this true.
-  Outcome never(RaceQuestions::Build const& build, std::vector<RaceUnknown>& unknowns) {
-    return RaceQuestions(program_, flow_, execution_, params_, shapes_, *uniform_).never(build, unknowns);
+  [[nodiscard]] RacePair fresh() const { return {program_, flow_, execution_, params_, shapes_, *uniform_}; }
+  Outcome never(RaceFormula const& formula, std::vector<RaceUnknown>& unknowns) const {
+    return kernel_detail::never(fresh(), formula, unknowns);
   }
 
   // ------------------------------------------------------------------------------------- rings
@@ -450,18 +450,15 @@ class RaceSearch {
 
   /// Decides these pairs, together if all are proved, and leaves none.
   bool decide_open(PairSearch& search, Pairs& open) {
-    std::vector<RaceQuestions::Build> builds;
+    std::vector<RaceFormula> builds;
     for (auto const& [a, b] : open) builds.push_back(meets(a, b, search.warps, in_loop(a, b)));
-    if (open.size() > 1 &&
-        RaceQuestions(program_, flow_, execution_, params_, shapes_, *uniform_).never_any(builds))
-      open.clear();
+    if (open.size() > 1 && never_any(fresh(), builds)) open.clear();
     for (auto const& [a, b] : std::exchange(open, {}))
       if (!decide_pair(search, a, b)) return false;
     return true;
   }
 
-  [[nodiscard]] RaceQuestions::Build meets(Visit const& a, Visit const& b, RacePair::Warps warps,
-                                           bool earlier) const {
+  [[nodiscard]] RaceFormula meets(Visit const& a, Visit const& b, RacePair::Warps warps, bool earlier) const {
     std::array<SharedAccess const*, 2> const both{&shared_.all[a.access], &shared_.all[b.access]};
     return [=](RacePair& p) { return p.meets(a, b, both, warps, earlier); };
   }
