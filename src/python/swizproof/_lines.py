@@ -49,20 +49,12 @@ def _most(one: Any, most: int) -> str:
     return f"{one.seen}, <={most}" if one.seen else f"{'' if one.reached or not one.executed else '<='}{most}"
 
 
-def _access_lines(accesses: Optional[List[Any]]) -> List[str]:
-    """Accesses in lines, equal ones together: verdict, place in the source, instruction, cost, and below it the source."""
+def _access_lines(accesses: Optional[List[Any]], number: str, what: str) -> List[str]:
+    """Accesses in lines, equal ones together: verdict, place in the source, instruction, cost, and below it the source. `number`: the attribute."""
     rows = []
     for one in accesses or []:
-        cost = str(one.reason) if one.wavefronts is None else f"{_most(one, one.wavefronts)} wavefronts, ideal {one.ideal}"
-        rows.append(_row(one, cost, one.reason))
-    return _grouped(rows, "instructions")
-
-
-def _global_lines(accesses: Optional[List[Any]]) -> List[str]:
-    rows = []
-    for one in accesses or []:
-        cost = str(one.reason) if one.sectors is None else f"{_most(one, one.sectors)} sectors of global memory, ideal {one.ideal}"
-        rows.append(_row(one, cost, one.reason))
+        most = getattr(one, number)
+        rows.append(_row(one, str(one.reason) if most is None else f"{_most(one, most)} {what}, ideal {one.ideal}", one.reason))
     return _grouped(rows, "instructions")
 
 
@@ -125,8 +117,8 @@ def kernel_lines(one: "CompiledKernel", failing: bool = False) -> List[str]:
         return [row for row in rows or [] if row.executed is not False and (all_rows or row.verdict != "proved")]
 
     lines = [f"not decided: {one.refused}"] if one.refused else []
-    lines += _access_lines(shown(one.accesses, not failing))
-    lines += _global_lines(shown(one.global_accesses, not failing))
+    lines += _access_lines(shown(one.accesses, not failing), "wavefronts", "wavefronts")
+    lines += _access_lines(shown(one.global_accesses, not failing), "sectors", "sectors of global memory")
     lines += _operand_lines(shown(one.operands, False))
     lines += _races_lines(None if failing and one.races and one.races.verdict == "proved" else one.races)
     lines += _fix_lines(one.fixes, one.unfixed)
