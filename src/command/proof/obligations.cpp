@@ -170,6 +170,8 @@ std::vector<std::string> notes_of(Obligation const& o, ObligationReport const& r
   if (r.kernel)
     if (std::string assumed = assumed_in_words(r.kernel->assumed); !assumed.empty())
       notes.push_back(std::move(assumed));
+  if (r.kernel)
+    for (std::string const& one : r.kernel->rests_on) notes.push_back("assumed: " + one);
   for (AllowedLine const& l : r.lines)
     if (std::string note = note_of(l); !note.empty()) notes.push_back(std::move(note));
   for (Mapping const* map : maps)
