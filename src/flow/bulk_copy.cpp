@@ -176,8 +176,7 @@ void finish_copy(Now const& now, Destination const& d, std::uint64_t bytes, unsi
 /// The unit that copies for the mbarrier of a load. Its initialisation needs a fence before: it is one of the generic proxy.
 unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
   check_window(now, where, lane, "uses an mbarrier in");
-  unsigned const unit =
-      now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
+  unsigned const unit = now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks);
   now.block.clocks.tick(unit);
   Mbarriers::Origin const& from = now.block.mbarriers.origin(where);
   unsigned const t = now.thread(lane);
@@ -443,8 +442,7 @@ void store_async(Now const& now) {
                         where = now.address(now.in.operands[2], lane);
     Destination const at = destinations(now, lane, to, where, now.in.operands.size())[0];
     check_window(now, where, lane, "uses an mbarrier in");
-    unsigned const unit =
-        now.block.units.copy(now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks));
+    unsigned const unit = now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks);
     now.block.clocks.tick(unit);
     Toucher const by = now.toucher(lane, 0, unit);
     check_bounds(now, program::Space::shared, to, each * d.lanes, lane, "writes");

@@ -56,8 +56,8 @@ bool Lifetimes::begun(unsigned rank, unsigned thread) const {
   return false;
 }
 
-void Lifetimes::access(unsigned rank, FlowTouch const& touch) {
-  last_[{rank, touch.doer}] = {clocks_.now(touch.doer), touch};
+void Lifetimes::access(unsigned rank, FlowTouch const& touch, unsigned clock) {
+  last_[{rank, clock}] = {clocks_.now(clock), touch};
 }
 
 std::optional<FlowConflict> Lifetimes::end() const {
@@ -65,7 +65,7 @@ std::optional<FlowConflict> Lifetimes::end() const {
     unsigned const first = key.first * units_.threads_of_block();
     bool behind = false;
     for (unsigned t = first; t < first + units_.threads_of_block() && !behind; ++t)
-      behind = clocks_.executed(access.touch.doer, access.clock, t);
+      behind = clocks_.executed(key.second, access.when, t);
     if (behind) continue;
     return FlowConflict{
         FlowFaultKind::lifetime,

@@ -46,18 +46,20 @@ class Lifetimes {
   /// True if the block of a rank has begun before what a thread does now.
   [[nodiscard]] bool begun(unsigned rank, unsigned thread) const;
   /// A thread or a unit accesses the memory of a rank.
-  void access(unsigned rank, FlowTouch const& touch);
+  void access(unsigned rank, FlowTouch const& touch) { access(rank, touch, touch.doer); }
+  /// The same by the clock of another unit: an arrival of a commit.
+  void access(unsigned rank, FlowTouch const& touch, unsigned clock);
   /// An access that may follow the end of the block that has the memory, as a fault.
   [[nodiscard]] std::optional<FlowConflict> end() const;
 
  private:
   struct Access {
-    std::uint32_t clock = 0;
+    std::uint32_t when = 0;
     FlowTouch touch{};
   };
   Units units_;
   Clocks const& clocks_;
-  /// The last access of each doer to each rank: if a thread ends behind it, it ends behind those before.
+  /// The last access by each clock to each rank: if a thread ends behind it, it ends behind those before.
   std::map<std::pair<unsigned, unsigned>, Access> last_{};
 };
 

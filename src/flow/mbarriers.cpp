@@ -87,7 +87,33 @@ Mbarriers::Mbarrier& Mbarriers::used(std::uint64_t address, MbarrierOperation co
   return b;
 }
 
-void Mbarriers::inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
+/// Fails if what copies or commits wait for may be complete behind mbarrier.inval. True if the arrivals alone are not ordered before it.
+bool Mbarriers::arrived(Steps const& steps, std::uint64_t address, MbarrierOperation const& op,
+                        Clocks const& clocks) const {
+  std::vector<std::uint32_t> const& seen = *clocks.seen(op.thread).execution;
+  bool assumes = false;
+  for (std::size_t i = 0; i < steps.arrivals.size(); ++i) {
+    Clocks::Arrival const& a = steps.arrivals[i];
+    if (!steps.copies[i] || clocks.executed(a.thread, a.own, op.thread)) continue;
+    assumes = true;
+    std::vector<std::uint32_t> const& work = *a.seen.execution;
+    for (unsigned doer = 0; doer < work.size(); ++doer)
+      if (doer != a.thread && doer != op.thread && seen[doer] < work[doer])
+        throw FlowConflict{FlowFaultKind::race,
+                           fmt::format("{} invalidates {}, where what {} has issued may not have arrived: no "
+                                       "wait for that phase is between them",
+                                       who(op.touch), name(address), who(steps.touches[i])),
+                           op.touch,
+                           steps.touches[i],
+                           isa::mbarrier_init,
+                           {},
+                           {},
+                           false};
+  }
+  return assumes;
+}
+
+bool Mbarriers::inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
   for (auto const& [thread, last] : b.last)
     if (!clocks.ordered(thread, last.own, op.thread))
@@ -100,8 +126,10 @@ void Mbarriers::inval(std::uint64_t address, MbarrierOperation const& op, Clocks
                          {},
                          {},
                          thread / 32 != op.thread / 32};
+  bool const assumes = arrived(b.before, address, op, clocks) || arrived(b.now, address, op, clocks);
   if (b.pending == 0) check_expected(b);
   b.live = false;
+  return assumes;
 }
 
 /// Fails if the operations of a phase are not all executed before what a thread does now, (b) and (d).
@@ -143,8 +171,13 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
   return phase;
 }
 
-void Mbarriers::arrive_copies(std::uint64_t address, unsigned unit, bool counted, MbarrierOperation const& op,
-                              Clocks& clocks) {
+unsigned Mbarriers::clock_at(std::uint64_t address) const {
+  auto const at = barriers_.find(address);
+  return units_.copy(rank_at(address) * most_mbarriers + (at == barriers_.end() ? 0 : at->second.slot));
+}
+
+void Mbarriers::arrive_copies(std::uint64_t address, Clocks::Arrival const& work, bool counted,
+                              MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
   if (counted && b.pending == 0)
     throw misuse(op, fmt::format("{} arrives once more at an mbarrier than it waits for", who(op.touch)));
@@ -155,9 +188,11 @@ void Mbarriers::arrive_copies(std::uint64_t address, unsigned unit, bool counted
     b.expected.push_back({op.thread, clocks.now(op.thread), op.touch});
   Clocks::Arrival const issue = clocks.arrive(op.thread, true);
   b.issues.push_back(issue);
-  clocks.take({nullptr, clocks.merged({issue}).execution}, unit,
+  unsigned const here = clock_at(address);
+  clocks.take({nullptr, clocks.merged({issue}).execution}, here,
               true);  // it is executed behind the issue, and orders no memory of it
-  b.now.add(clocks.arrive(unit), op.touch, true);
+  clocks.take(clocks.merged({work}), here);
+  b.now.add(clocks.arrive(here), op.touch, true, counted);
   end_phase(b, clocks);
 }
 
@@ -189,16 +224,21 @@ unsigned Mbarriers::copy_begins(std::uint64_t address, MbarrierOperation const& 
   b.issued = op.touch;
   // It ends behind its issue, which orders no memory. In one block this has decided no kernel yet, and two relations cost time.
   if (units_.blocks > 1)
-    clocks.take({nullptr, clocks.merged({b.issues.back()}).execution},
-                units_.copy(rank_at(address) * most_mbarriers + b.slot), true);
-  return rank_at(address) * most_mbarriers + b.slot;
+    clocks.take({nullptr, clocks.merged({b.issues.back()}).execution}, clock_at(address), true);
+  return clock_at(address);
 }
 
 void Mbarriers::copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks) {
   Mbarrier& b = barriers_.at(address);
-  b.now.add(clocks.arrive(unit), b.issued, true);
+  b.now.add(clocks.arrive(unit), b.issued, true, false);
   b.bytes -= static_cast<std::int64_t>(bytes);
   end_phase(b, clocks);
+}
+
+bool Mbarriers::Steps::counted_behind(Operation const& op) const {
+  for (std::size_t i = 0; i < arrivals.size(); ++i)
+    if (counted[i] && arrivals[i].behind(op.thread, op.own)) return true;
+  return false;
 }
 
 /// (c), of a phase that all have arrived at.
@@ -213,8 +253,7 @@ void Mbarriers::check_expected(Mbarrier const& b) const {
                        copy, b.now.touches.back()));
   }
   for (Operation const& e : b.expected)
-    if (std::none_of(b.now.arrivals.begin(), b.now.arrivals.end(),
-                     [&](Clocks::Arrival const& a) { return a.behind(e.thread, e.own); }))
+    if (!b.now.counted_behind(e))
       return faults_.unsynchronised(
           unsynchronised(fmt::format("{} expects bytes, and the phase may be complete before: no arrival is "
                                      "behind it",

@@ -4,7 +4,8 @@
 // means that each operation belongs to the same phase in every order of the warps. Checked where it is executed, and sufficient for all orders:
 //   (a) init happens before every other operation; inval, and what uses the 8 bytes before and behind, is ordered with all of them;
 //   (b) each arrival, expect_tx and bulk copy of phase g happens behind the completion of phase g - 1: its arrivals, and the ends of its copies;
-//   (c) each expect_tx of a phase happens before an arrival of it, and all bytes are expected: the phase cannot be complete without these bytes;
+//   (c) each expect_tx of a phase, and each cp.async.mbarrier.arrive without .noinc, happens before a counted arrival of it, and all bytes are
+//       expected: the phase cannot be complete without these bytes and copies. Neither the end of a copy nor an arrival that is not counted is one;
 //   (d) a wait for phase g happens behind the completion of g - 1: the parity before it cannot let it pass;
 //   (e) it happens before an arrival of g + 1: the parity behind it cannot hold it.
 // "Happens" is execution here, `Clocks::executed`: relaxed operations count. Memory is ordered by the others alone.
@@ -37,14 +38,18 @@ class Mbarriers {
   Mbarriers(Faults& faults, Units units) : faults_(faults), units_(units), slots_(units.blocks) {}
   /// Throws FlowConflict: a count that is not valid, an mbarrier that is in use. Returns its number in its block.
   unsigned init(std::uint64_t address, std::uint32_t count, MbarrierOperation const& op, Clocks& clocks);
-  void inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
+  /// True if it is assumed that copies and commits have arrived whose work is complete.
+  [[nodiscard]] bool inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
   /// `count` arrivals, and `bytes` that are expected before. Returns the phase.
   std::uint64_t arrive(std::uint64_t address, std::uint32_t count, std::uint32_t bytes,
                        MbarrierOperation const& op, Clocks& clocks);
-  /// The copies by cp.async that a thread has issued arrive, once they are complete. `unit`: the clock that they arrive by. Counted: it is one
-  /// of the arrivals that the phase waits for; else the phase waits for it in addition.
-  void arrive_copies(std::uint64_t address, unsigned unit, bool counted, MbarrierOperation const& op,
-                     Clocks& clocks);
+  /// Copies by cp.async, or the work that a commit tracks, arrive once they are complete. `work`: a moment behind that. They arrive by the
+  /// clock of the mbarrier: a wait there orders no arrival at another one. Counted: one of the arrivals that the phase waits for; else the
+  /// phase waits for it in addition.
+  void arrive_copies(std::uint64_t address, Clocks::Arrival const& work, bool counted,
+                     MbarrierOperation const& op, Clocks& clocks);
+  /// The clock by which copies and other work arrive at an mbarrier; of one that is not initialised, any.
+  [[nodiscard]] unsigned clock_at(std::uint64_t address) const;
   void expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op, Clocks& clocks);
   /// A bulk copy is issued that completes on it. Returns the number of the clock that copies.
   unsigned copy_begins(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
@@ -85,10 +90,16 @@ class Mbarriers {
   struct Steps {
     std::vector<Clocks::Arrival> arrivals{};
     std::vector<FlowTouch> touches{};
-    std::vector<bool> copies{};  ///< true for the end of a bulk copy
-    void add(Clocks::Arrival arrival, FlowTouch const& touch, bool copy = false) {
-      arrivals.push_back(std::move(arrival)), touches.push_back(touch), copies.push_back(copy);
+    std::vector<bool>
+        copies{};  ///< true for the end of a bulk copy, and for what arrives when it is complete
+    std::vector<bool>
+        counted{};  ///< true for the arrivals without which the phase is not complete in any order
+    void add(Clocks::Arrival arrival, FlowTouch const& touch, bool copy = false, bool count = true) {
+      arrivals.push_back(std::move(arrival)), touches.push_back(touch), copies.push_back(copy),
+          counted.push_back(count);
     }
+    /// True if one of the counted arrivals is behind an operation.
+    [[nodiscard]] bool counted_behind(Operation const& op) const;
   };
   struct Mbarrier {
     bool live = false;
@@ -108,6 +119,8 @@ class Mbarriers {
     std::map<unsigned, Operation> last{};  ///< operation of each thread
   };
   Mbarrier& used(std::uint64_t address, MbarrierOperation const& op, Clocks const& clocks);
+  bool arrived(Steps const& steps, std::uint64_t address, MbarrierOperation const& op,
+               Clocks const& clocks) const;
   void behind(Steps const& steps, Clocks::Vector& known, MbarrierOperation const& op, Clocks const& clocks,
               char const* what) const;
   [[nodiscard]] std::string who(FlowTouch const& touch) const { return units_.thread(touch.doer); }

@@ -322,9 +322,13 @@ bool mbarrier(Now const& now) {
         static_cast<std::uint32_t>(counted ? now.number(now.in.operands[where + 1], lane, "the count") : 1);
     if (init) {
       unsigned const slot = now.block.mbarriers.init(at, count, op, now.block.clocks);
-      if (now.block.kernel.asynchronous && slot >= most_mbarriers) now.refuse("more than 64 mbarriers");
+      FlowKernel const& kernel = now.block.kernel;
+      if ((kernel.asynchronous || kernel.arrives_async) && slot >= most_mbarriers)
+        now.refuse("more than 64 mbarriers");
     }
-    if (inval) now.block.mbarriers.inval(at, op, now.block.clocks);
+    if (inval && now.block.mbarriers.inval(at, op, now.block.clocks))
+      now.block.assumed.insert(
+          "a copy or a commit has arrived at an mbarrier that is invalidated, where its work is complete");
     if (init || inval) {
       mbarrier_memory(now, at, lane, init);
       if (init) now.block.mbarriers.set_origin(at, now.block.clocks.now(op.thread));

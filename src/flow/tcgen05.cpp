@@ -253,8 +253,11 @@ void tensor_commit(Now const& now) {
       if ((mask >> rank & 1) == 0) continue;
       std::uint64_t const where = std::uint64_t{rank} << window_shift | in_block(at);
       check_window(now, where, lane, "uses an mbarrier in");
-      if (rank != block.rank) block.lifetimes.access(rank, {now.index, now.warp.counts[now.index], unit});
-      block.mbarriers.arrive_copies(where, unit, true, now.operation(lane), block.clocks);
+      if (rank != block.rank)
+        block.lifetimes.access(rank, {now.index, now.warp.counts[now.index], unit},
+                               block.mbarriers.clock_at(where));
+      block.mbarriers.arrive_copies(where, block.tensor.committed(unit), true, now.operation(lane),
+                                    block.clocks);
     }
   }
 }

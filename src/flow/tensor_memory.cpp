@@ -138,7 +138,13 @@ void TensorMemory::need_columns(std::uint64_t first, std::uint64_t count) {
 
 // ----------------------------------------------------------------------------------------- order
 
+Clocks::Arrival const& TensorMemory::committed(unsigned unit) {
+  auto const at = committed_.find(unit);
+  return at != committed_.end() ? at->second : committed_.emplace(unit, clocks_.arrive(unit)).first->second;
+}
+
 void TensorMemory::begin(TensorAccess access) {
+  committed_.erase(access.unit);
   access.clock = clocks_.now(access.unit);
   access.issued = clocks_.now(access.threads.front());
   accesses_.push_back(std::move(access));

@@ -84,6 +84,8 @@ class TensorMemory {
   }
   void fence_after(unsigned thread) { views_[thread] = clocks_.seen(thread).execution; }
 
+  /// All that a unit of tcgen05.mma has begun, as a commit has it: the same for commits without an access between.
+  [[nodiscard]] Clocks::Arrival const& committed(unsigned unit);
   /// Begins an access; the next reads and writes are of it.
   void begin(TensorAccess access);
   /// Fails if columns [first, first + count) are not allocated for what begins now.
@@ -151,6 +153,7 @@ class TensorMemory {
   std::vector<Allocation> allocations_{1};
   std::optional<FlowTouch> relinquished_{};
   std::vector<TensorAccess> accesses_{1};
+  std::map<unsigned, Clocks::Arrival> committed_{};
   std::map<std::uint32_t, Judged>
       judged_{};  ///< earlier accesses that the current one was compared with: 2 n, + 1 if they wrote
   Judged* last_judged_ = nullptr;

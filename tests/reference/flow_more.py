@@ -15,7 +15,7 @@ import copy
 import sys
 
 import flow_order
-from flow_kernels import Text, arrive, bar, complete, copied, ld, options_of, permutation, run_cases, st, sync, wait, warp
+from flow_kernels import Text, arrive, bar, complete, copied, inval, ld, options_of, permutation, run_cases, st, sync, wait, warp
 from flow_orders import ALL, HALF, LANES, N, ONE, Fault, Kernel, Op, Orders, Part, TooMany
 
 
@@ -111,7 +111,7 @@ class More(Orders):
             t.more["ends"] = ends[:k] + ends[k + 1:]
             live, count, pending, phase, events, done, makers, users = t.mbars[number]
             if not live:
-                raise TooMany  # invalidated while copies are on their way
+                raise Fault("misuse", "an mbarrier is invalidated while copies are on their way to it")
             if lanes > pending:
                 if lanes == ONE:
                     raise Fault("misuse", "an arrival of copies too many")
@@ -196,6 +196,18 @@ def producer_copies(rng):
     return Kernel(w, flow_order.prepared(rng, w, mbarriers) + [Part([0], make, rounds), Part(consumers, take, rounds)])
 
 
+def apart(rng):
+    """One warp copies, and its copies arrive in addition to what the other warps do: they hold the phase only if that is behind it."""
+    w = rng.randint(2, 3)
+    place, other = rng.randrange(w), rng.randrange(w)
+    ops = [Part([place], [Op("copy", place=("buffer", 0, "own")), arrives(0, rng.random() < 0.2)])]
+    ops += [Part(range(w), [sync(rng, w)])] if rng.random() < 0.5 else []
+    ops += [Part([other], [arrive(0, lanes=rng.choice([ALL, ALL, ONE]))]), Part(range(w), [wait(0, 0), ld(("buffer", 0, permutation(rng)))])]
+    if rng.random() < 0.3:
+        ops += [Part(range(w), [sync(rng, w)]), Part([rng.randrange(w)], [inval(0)])]
+    return Kernel(w, flow_order.prepared(rng, w, [(0, 32)], rng.randrange(w)) + ops)
+
+
 def ignored(rng):
     """cp.async that ignores its source in half of the lanes, and the wait for its group."""
     w = rng.randint(2, 3)
@@ -214,7 +226,7 @@ def cleared(rng):
     return Kernel(w, ops)
 
 
-FAMILIES = {f.__name__: f for f in (votes, pairs_of_votes, copies_arrive, producer_copies, ignored, cleared)}
+FAMILIES = {f.__name__: f for f in (votes, pairs_of_votes, copies_arrive, producer_copies, apart, ignored, cleared)}
 
 
 def altered(rng, op, w):

@@ -215,6 +215,30 @@ TEST(Clusters, CommitTensorWorkToTheBlocksOfAMask) {
   EXPECT_EQ(kind(3, ""), "block lifetime");
 }
 
+TEST(Clusters, OrderNoArrivalOfACommitBehindAnother) {
+  // Rank 1 waits for the arrival at its own mbarrier and says so to rank 0, by another one. Rank 0 takes its first phase to be complete.
+  auto const answer = [](std::string const& waits) {
+    Case c{other +
+           only_first("$I",
+                      "mbarrier.init.shared::cta.b64 [%r2+2048], 1;\nmbarrier.init.shared::cta.b64 "
+                      "[%r2+2056], 1;\nfence.mbarrier_init.release.cluster;\n") +
+           meet + "setp.ne.u32 %p6, %r10, 0;\nsetp.ne.u32 %p5, %r1, 0;\n@%p5 bra $E;\n@%p6 bra $R;\n" +
+           "mov.b16 %h1, 3;\ntcgen05.commit.cta_group::1.mbarrier::arrive::one."
+           "shared::cluster.multicast::cluster.b64 [%r2+2048], %h1;\n"
+           "$U: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2+2056], 0;\n@!%p2 bra $U;\n" +
+           waits +
+           "mbarrier.arrive.shared.b64 %rd9, [%r2+2048];\n"
+           "$V: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2+2048], 1;\n@!%p2 bra $V;\nbra $E;\n"
+           "$R:\n" +
+           wait_own + "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r12+2056];\n$E:\n" + meet};
+    c.grid = c.cluster = 2;
+    return c.answer();
+  };
+  EXPECT_EQ(answer("$X: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $X;\n"),
+            "proved");
+  EXPECT_EQ(answer("").substr(0, 7), "unknown") << answer("");
+}
+
 TEST(Clusters, RefuseScopesOfABlock) {
   std::string const flag = "setp.ne.u32 %p6, %r10, 0;\n";
   EXPECT_EQ(pair(load + meet + push + "fence.acq_rel.cta;\n" + relaxed_meet + own).answer(),

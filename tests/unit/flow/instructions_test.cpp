@@ -126,6 +126,22 @@ TEST(CopiesThatArrive, AreBehindTheWaitForTheirPhase) {
   EXPECT_EQ(with(64, arrive).kind(), "race");
   EXPECT_EQ(with(64, arrive + more).kind(), "race") << "its phase may be complete before";
   EXPECT_EQ(with(64, more).kind(), "never released");
+  // an arrival that is not counted holds no phase: the other warp may complete it before
+  auto const apart = [&](std::string const& between) {
+    return case_of(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 32;\n") + sync +
+                   only_warp(0, "$A", copy + more) + between + only_warp(1, "$B", arrive) + wait +
+                   "ld.shared.f32 %f2, [%r2+4];\nst.global.f32 [%rd3], %f2;\n");
+  };
+  EXPECT_EQ(apart("").kind(), "race");
+  EXPECT_EQ(apart(sync).kind(), "proved");
+  // the mbarrier is in use until they have arrived
+  auto const ends = [&](std::string const& before) {
+    return case_of(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + copy + noinc +
+                   before + sync + only_first("$Z", "mbarrier.inval.shared.b64 [%r2+2048];\n"))
+        .kind();
+  };
+  EXPECT_EQ(ends(wait), "proved");
+  EXPECT_EQ(ends(""), "race");
   // what a thread has stored is not behind it
   EXPECT_EQ(case_of(only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + sync + in + noinc +
                     wait + neighbour(33))
