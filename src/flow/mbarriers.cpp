@@ -87,7 +87,7 @@ Mbarriers::Mbarrier& Mbarriers::used(std::uint64_t address, MbarrierOperation co
   return b;
 }
 
-/// Fails if what copies or commits wait for may be complete behind mbarrier.inval. True if the arrivals alone are not ordered before it.
+/// Fails if what copies or commits wait for may be complete behind mbarrier.inval. True if only the arrivals are not ordered before it.
 bool Mbarriers::arrived(Steps const& steps, std::uint64_t address, MbarrierOperation const& op,
                         Clocks const& clocks) const {
   std::vector<std::uint32_t> const& seen = *clocks.seen(op.thread).execution;
