@@ -22,7 +22,8 @@ namespace {
 constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
     "       swizproof-gpu learn [--out FILE] [--seed N] [--seconds S]\n"
-    "  CAMPAIGN     exhaustive, wavefronts, counters, global, ldmatrix, tma, tiles, wgmma, operands, mma, "
+    "  CAMPAIGN     exhaustive, wavefronts, counters, copies, global, ldmatrix, tma, tiles, wgmma, operands, "
+    "mma, "
     "registers, "
     "boxes, "
     "atomics, cluster, contention, bases, or all\n"
@@ -55,6 +56,7 @@ Campaign const campaigns[] = {
     {"wavefronts", wavefronts},
 #ifdef SWIZPROOF_CUPTI
     {"counters", counters, true, "the counters of GH100"},
+    {"copies", copies, true, "the counters of GH100"},
     {"global", global, true, "the counters of GH100"},
 #endif
     {"ldmatrix", ldmatrix, true, "stmatrix and the model of compute capability 9.0"},

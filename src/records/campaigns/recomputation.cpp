@@ -69,7 +69,7 @@ std::vector<std::string> not_compared_of(std::string const& campaign) {
   std::vector<std::string> out;
   bool const clocked = campaign == "atomics" || campaign == "cluster";
   bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters" || campaign == "flow" ||
-                     campaign == "sass" || campaign == "global";
+                     campaign == "sass" || campaign == "global" || campaign == "copies";
   if (!drawn) out = {"/seed (nothing is drawn)"};
   if (clocked || campaign == "flow" || campaign == "sass" || !drawn)
     out.insert(out.end(), {"/devices (one record, all units)", "/ranks (one record, all units)"});
@@ -96,6 +96,8 @@ std::vector<std::string> not_compared_of(std::string const& campaign) {
          {"/rows/sample/*/*/2 (cycles, within what the model allows; of a form that is not modelled, any)",
           "/rows/sample/*/*/3 (cycles, within what the model allows; of a form that is not modelled, any)"})
       out.emplace_back(cell);
+  if (campaign == "copies")
+    out.emplace_back("/rows/sample/*/*/1 (wavefronts; where both sides have conflicts within bounds)");
   if (campaign == "global")
     for (char const* cell : {"/rows/sample/*/*/2 (sectors; those of red and atom within bounds)",
                              "/rows/sample/*/*/3 (lines; those of red and atom within bounds)"})
@@ -121,6 +123,8 @@ void recompute_campaign(Recomputation& r) {
     check_wavefronts(r);
   else if (campaign == "counters")
     check_counters(r);
+  else if (campaign == "copies")
+    check_copies(r);
   else if (campaign == "global")
     check_global(r);
   else if (campaign == "exhaustive")

@@ -69,6 +69,7 @@ void check_kept(Recomputation& r, Json const& rows, std::map<std::string, Unit c
 /// One for each campaign. They throw as reading JSON does.
 void check_wavefronts(Recomputation& r);
 void check_counters(Recomputation& r);
+void check_copies(Recomputation& r);
 void check_exhaustive(Recomputation& r);
 void check_flow(Recomputation& r);
 void check_global(Recomputation& r);

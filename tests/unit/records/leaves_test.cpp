@@ -152,6 +152,12 @@ TEST(EvidenceLeaves, OfFlow) {
 
 TEST(EvidenceLeaves, OfCounters) { expect_unseen("h200-counters.json", and_metadata({})); }
 
+// Copies that conflict on both sides have bounds.
+TEST(EvidenceLeaves, OfCopies) {
+  expect_unseen("h200-copies.json",
+                and_metadata({"/architecture may be missing", "/rows/sample/cp.async.ca.b128/*/1"}));
+}
+
 // The counts of atomics have bounds alone.
 TEST(EvidenceLeaves, OfGlobal) {
   expect_unseen("h100-global.json",

@@ -1,0 +1,51 @@
+#include "campaign/copies.hpp"
+
+#include "records/campaigns/recomputation.hpp"
+
+namespace swizproof {
+
+void check_copies(Recomputation& r) {
+  using namespace gpu;
+  std::uint64_t const patterns = copy_forms.size() * copy_cases * r.share.parts();
+  r.equal("patterns", r.counts.count("patterns"), patterns);
+  r.equal("units", r.evidence.units, patterns);
+  r.equal("units of all parts", r.evidence.units_of_all_parts,
+          r.evidence.shard == 1 ? copy_forms.size() * copy_cases * r.share.count : 0);
+  std::map<std::string, std::uint64_t> none;
+  for (auto const& [name, bytes] : copy_forms) none[std::string(name)] = 0;
+  r.equal("mismatches of each instruction", r.counts.group("mismatches_of"), none);
+  (void)r.longest.measured("seconds");
+  Json const& sample = r.groups_of_rows("sample");
+  r.equal("instructions", sample.size(), copy_forms.size());
+  std::set<std::string> seen;
+  std::uint64_t exact = 0;
+  for (auto const& [name, bytes] : copy_forms) {
+    std::string const op(name);
+    static Json const empty = Json::array();
+    Json const& rows = sample.contains(op) ? sample.at(op) : empty;
+    r.equal<std::uint64_t>(op + ", rows", rows.size(), copy_cases * r.share.parts());
+    std::size_t at = 0;
+    for (std::uint64_t part = r.share.first; part < r.share.last; ++part)
+      for (std::uint64_t i = 0; i < copy_cases && at < rows.size(); ++i, ++at) {
+        CopyPattern const pattern = draw_copy(r.evidence.seed, i, {part, r.share.count}, bytes);
+        std::string const where = op + ", " + pattern.kind + " " + text_of(i) + " of part " + text_of(part);
+        Json const& row = with_members(rows.at(at), 3);
+        CopyWavefronts const expected = wavefronts_of(pattern, bytes);
+        auto const shown = integer<std::uint64_t>(row.at(1));
+        r.row(where, seen);
+        r.equal(where + ", the kind", row.at(0).get<std::string>(), pattern.kind);
+        r.equal(where + ", the addresses", row.at(2).get<std::string>(), copy_text(pattern, bytes));
+        exact += expected.least == expected.most;
+        if (expected.least == expected.most)
+          r.equal<std::uint64_t>(where + ", wavefronts", shown, expected.most);
+        else
+          r.equal(where + ", wavefronts within bounds", shown >= expected.least && shown <= expected.most,
+                  true);
+      }
+  }
+  r.equal("exact", r.counts.count("exact"), exact);
+  r.evidence.scope = "all " + text_of(seen.size()) + " patterns";
+  r.evidence.every_unit_kept = true;
+}
+
+}  // namespace swizproof
