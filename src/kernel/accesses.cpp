@@ -3,6 +3,7 @@
 #include "access_cost.hpp"
 #include "address_text.hpp"
 #include "cases.hpp"
+#include "copy_source.hpp"
 #include "executions.hpp"
 #include "named_access.hpp"
 #include "ranges.hpp"
@@ -116,6 +117,7 @@ class AccessDecision {
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
       decide_cost(search, out);
       if (out.access.executed && !out.waits && !m.global) decide_on_bases(search, plain, out);
+      if (!out.waits && !m.global) take_source(kernel_, index, out.access);
       kernel_.warps.release();
     }
     if (out.access.verdict == KernelVerdict::unknown)

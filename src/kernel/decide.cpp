@@ -81,14 +81,6 @@ std::vector<std::string> assumed_of_global(KernelReport const& report, bool poin
   return all;
 }
 
-/// True for cp.async that reads through L1: its wavefronts are those of the write to shared memory, and of the lines that it reads. [Seen on
-/// an H200: 4 bytes a lane, 4, 8, .. 128 bytes apart in global memory: 1, 2, .. 32 wavefronts.] Checked by
-/// AccessCost.ACopyThroughL1AssumesItsSource.
-bool fills_a_line(KernelAccess const& a) {
-  return a.executed && (a.op.starts_with("cp.async.ca") ||
-                        (a.op.starts_with("LDGSTS") && a.op.find(".BYPASS") == std::string::npos));
-}
-
 /// Decides a kernel that decide_kernel() has inlined and lowered, in the order of these lines.
 KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options) {
   KernelReport report{lowered.head.name};
@@ -127,10 +119,10 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   auto const of_tile = [](program::MemoryAccess const& m) { return m.of_tile; };
   if (std::any_of(kernel.program.accesses.begin(), kernel.program.accesses.end(), of_tile))
     report.assumed.emplace_back("wmma is the loads and stores that ptxas 13.0 makes of it (H19)");
-  if (std::any_of(report.accesses.begin(), report.accesses.end(), fills_a_line))
+  if (std::any_of(report.accesses.begin(), report.accesses.end(), [](auto const& a) { return a.any_source; }))
     report.rests_on.emplace_back(
-        "lanes of cp.async.ca read consecutive global addresses: 128 bytes apart they take 32 wavefronts "
-        "(seen on an H200)");
+        "lanes of cp.async.ca read different banks of L1: in global memory 128 bytes apart they take 32 "
+        "wavefronts (H21)");
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");

@@ -98,6 +98,7 @@ std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index
   Architecture const& arch = *kernel.options.arch;
   bool const executed = kernel.execution.refused.empty() && !kernel.execution.accesses.empty() &&
                         kernel.execution.accesses[index].reached;
+  if (m.global && !kernel.options.global) return std::nullopt;
   if (m.global)
     return name_global(kernel, m, executed ? &kernel.execution.accesses[index] : nullptr, std::move(out));
   if (m.instruction && !m.atomic && !has(arch, *m.instruction)) {

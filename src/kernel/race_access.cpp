@@ -148,6 +148,7 @@ class Classification {
     MemoryAccess const& m = lowered_.accesses[index];
     ExecutedAccess const& e = execution_.accesses[index];
     SharedAccess& one = out_.all[index];
+    if (m.global) return;
     std::uint32_t symbol = 0;
     Origins::Root const root = origins_.root_of(e.address, symbol);
     if (m.generic) {

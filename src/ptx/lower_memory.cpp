@@ -122,10 +122,11 @@ void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
 
 namespace {
 
-/// Adds an access to global memory, if they are listed. `at_most`: reason if it may access fewer bytes.
+/// Adds an access to global memory, if they are listed, or one that counts in the cost of a copy to shared memory. `at_most`: reason if it
+/// may access fewer bytes.
 void add_global(Steps& steps, Instruction const& i, Operand const& where, std::optional<Operation> operation,
-                unsigned bytes, std::string_view at_most = {}) {
-  if (!steps.lists_global) return;
+                unsigned bytes, std::string_view at_most = {}, bool counts = false) {
+  if (!steps.lists_global && !counts) return;
   MemoryAccess m = access_at(steps, i, where);
   m.global = true;
   m.bytes = bytes;
@@ -286,7 +287,7 @@ void copy_async(Steps& steps, Instruction const& i) {
   }
   if (m.instruction)
     add_global(steps, i, operand(i, 1), Operation::ld_shared, m.bytes,
-               i.operands.size() > 3 ? may_read_fewer : std::string_view());
+               i.operands.size() > 3 ? may_read_fewer : std::string_view(), op.has("ca"));
   steps.build.add(std::move(m));
 }
 

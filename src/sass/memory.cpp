@@ -75,7 +75,8 @@ void operand_at(Steps& steps, Instruction const& i, Opcode const& op, program::O
 
 /// Adds an access to global memory, if they are listed.
 void add_global(Steps& steps, Instruction const& i, Opcode const& op, Operand const& where) {
-  if (!steps.lists_global) return;
+  if (!steps.lists_global && (op.base != "LDGSTS" || op.has("BYPASS")))
+    return;  // its source counts in its cost
   program::MemoryAccess m = access_of(steps, i, op);
   bool const atomic = op.base.starts_with("RED") || op.base.starts_with("ATOM");
   m.global = true;

@@ -169,6 +169,8 @@ struct KernelAccess {
   unsigned open_loops = 0;  ///< number of loops around it whose iterations are not known
   bool on_bases =
       false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
+  bool any_source =
+      false;  ///< cp.async through L1: the wavefronts of its write, and its lanes are taken to read different banks (H21)
   std::optional<KernelSectors> sectors{};  ///< access to global memory: `wavefronts` are sectors
 };
 

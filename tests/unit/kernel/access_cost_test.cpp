@@ -139,16 +139,46 @@ TEST(Kernel, AnInstructionThatTheArchitectureLacksIsNotDecided) {
   EXPECT_EQ(a.reason, "sm_80 has no stmatrix.x1");
 }
 
-TEST(AccessCost, ACopyThroughL1AssumesItsSource) {
-  auto const assumed = [](std::string const& op) {
-    return report_of("shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2; ld.param.u64 %rd1, [g]; " + op +
-                     " [%r4], [%rd1], 16;")
-        .rests_on;
+/// A copy through L1 of 4 or 16 bytes a lane to consecutive words, from an address in %rd3.
+KernelReport copy_from(std::string const& source, unsigned bytes, std::string const& op = "cp.async.ca") {
+  return report_of(
+      fmt::format("mul.lo.u32 %r4, %r1, {0}; add.u32 %r4, %r4, %r2; ld.param.u64 %rd1, [g];\n"
+                  "{1}\n{2}.shared.global [%r4], [%rd3], {0};",
+                  bytes, source, op));
+}
+std::string lanes_apart(unsigned bytes) {
+  return fmt::format("mul.wide.u32 %rd2, %r1, {}; add.s64 %rd3, %rd1, %rd2;", bytes);
+}
+
+// The numbers are those of gpu/evidence/h200-copies.json, by H21.
+TEST(CopySource, TakesAWavefrontForEachLaneOfABankOfL1) {
+  auto const cost = [](std::string const& source, unsigned bytes) {
+    KernelReport const r = copy_from(source, bytes);
+    EXPECT_TRUE(r.rests_on.empty()) << r.rests_on[0];
+    return fmt::format("{} {}", r.accesses[0].verdict == KernelVerdict::proved ? "proved" : "unknown",
+                       *r.accesses[0].wavefronts);
   };
-  ASSERT_EQ(assumed("cp.async.ca.shared.global").size(), 1U);
-  EXPECT_NE(assumed("cp.async.ca.shared.global")[0].find("read consecutive global addresses"),
+  EXPECT_EQ(cost(lanes_apart(4), 4), "proved 1");
+  EXPECT_EQ(cost(lanes_apart(8), 4), "unknown 2");
+  EXPECT_EQ(cost(lanes_apart(128), 4), "unknown 32");
+  EXPECT_EQ(cost(lanes_apart(132), 4), "proved 1") << "another line, and another bank";
+  EXPECT_EQ(cost("mov.u64 %rd3, %rd1;", 4), "unknown 32") << "lanes at one address count";
+  EXPECT_EQ(cost(lanes_apart(16), 16), "proved 4");
+  EXPECT_EQ(cost(lanes_apart(32), 16), "unknown 8");
+  EXPECT_NE(copy_from(lanes_apart(8), 4)
+                .accesses[0]
+                .reason.find("up to 1 wavefronts more: lanes read one bank of L1"),
             std::string::npos);
-  EXPECT_TRUE(assumed("cp.async.cg.shared.global").empty());
+}
+
+TEST(CopySource, IsAssumedWhereItsLanesAreNotKnown) {
+  std::string const any =
+      "ld.param.u32 %r5, [n]; mul.lo.u32 %r5, %r5, %r1; mul.wide.u32 %rd2, %r5, 4; "
+      "add.s64 %rd3, %rd1, %rd2;";
+  ASSERT_EQ(copy_from(any, 4).rests_on.size(), 1U);
+  EXPECT_NE(copy_from(any, 4).rests_on[0].find("read different banks of L1"), std::string::npos);
+  EXPECT_EQ(copy_from(any, 4).accesses[0].wavefronts, 1U);
+  EXPECT_TRUE(copy_from(any, 16, "cp.async.cg").rests_on.empty()) << "it bypasses L1";
 }
 
 }  // namespace
