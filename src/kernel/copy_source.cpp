@@ -63,7 +63,7 @@ void take_source(ExecutedKernel& kernel, std::size_t index, KernelAccess& out) {
   unsigned const both = std::min(*out.wavefronts + excess, unsigned{warp_lanes});
   if (out.any_source || both <= *out.wavefronts) return;
   out.wavefronts = both;
-  out.reached = false;
+  out.reached = false, out.function.reset();
   if (out.verdict != KernelVerdict::proved || both <= out.allowed) return;
   out.verdict = KernelVerdict::unknown;
   out.reason =
