@@ -119,7 +119,8 @@ NOTES = {
     "kernel": """
         FILE may be a kernel of a Python package: swizproof.kernel(fn, *args) takes a kernel of Triton with its arguments and constants (or none: what it
         was compiled for), one of Numba with its arguments or their types, of CuPy, what cute.compile of CuTe DSL returns, and a function of torch.compile
-        with its arguments. Its block and its dynamic shared memory are taken from it.""",
+        with its arguments. Its block and its dynamic shared memory are taken from it. A keyword that is an argument of the kernel, too, is refused:
+        options={"seed": 1} is swizproof's, and with `options` the keyword is the kernel's.""",
     "flow": """
         One launch: `param` has its arrays, `expect` what they hold at the end.""",
     "predict": """

@@ -97,6 +97,28 @@ class Triton(Folder):
             swizproof.kernel(tuned, 1)
         self.assertEqual([one.block for one in swizproof.kernel(tuned, 1, block=32).kernels], ["32,1,1"])
 
+    def test_a_name_of_both_is_refused(self):
+        def dropout(x, seed, base=0):
+            pass
+
+        kernel, slow = type(self.kernel)(dropout), self.file(SLOW)
+        with self.assertRaisesRegex(swizproof.InputError, r"seed and base: .*both have[\s\S]*options=\{'seed': 7, 'base': 2\} for swizproof's; .*by position, or add options=\{\}"):
+            swizproof.kernel(kernel, "x", seed=7, base=2, PTX=slow)
+        with unittest.mock.patch.object(type(kernel), "warmup", autospec=True, side_effect=type(kernel).warmup) as asked:
+            answer = swizproof.kernel(kernel, "x", seed=7, PTX=slow, races=True, options={"base": "ptx", "shared_bytes": 64})
+        self.assertEqual(asked.call_args.kwargs["seed"], 7)
+        self.assertEqual([one for one in answer.command.split() if "=" in one], ["--shared-bytes=64", "--base=ptx"])
+        self.assertNotIn("base", asked.call_args.kwargs)
+        self.assertIsNotNone(answer.kernels[0].races)
+        for wrong in ({"options": {"sed": 1}}, {"options": 3}, {"races": True, "options": {"races": False}}):
+            with self.subTest(wrong), self.assertRaises(swizproof.InputError):
+                swizproof.kernel(kernel, "x", 7, PTX=slow, **wrong)
+        numba = unittest.mock.Mock(spec=["py_func", "inspect_asm", "overloads"], py_func=lambda block: None)
+        with self.assertRaisesRegex(swizproof.InputError, "block: .*both"):
+            swizproof.kernel(numba, 1, block=(32, 8))
+        with self.assertRaisesRegex(swizproof.InputError, "block: .*both"), swizproof.recording() as seen:
+            seen.add(numba, 1, block=(32, 8))
+
     def test_what_is_not_compiled_says_so(self):
         with self.assertRaisesRegex(swizproof.InputError, "the kernel fn is not compiled yet\n.*swizproof.kernel\\(fn, x"):
             swizproof.kernel(self.kernel)

@@ -97,6 +97,18 @@ def innermost(fn: Any) -> Any:
     return fn
 
 
+def argument_names(fn: Any) -> List[str]:
+    """Names of the arguments of a kernel, or of a compiled function; none of an object without a function of Python."""
+    owner = getattr(fn, "dispatcher", fn)  # of Numba's fn[grid, block]
+    module = getattr(fn, "_orig_mod", None)
+    found = (getattr(innermost(fn), "fn", None), getattr(owner, "py_func", None), getattr(fn, "_torchdynamo_orig_callable", None), getattr(module, "forward", None))
+    for one in found:
+        if inspect.isroutine(one):
+            kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+            return [name for name, parameter in inspect.signature(one).parameters.items() if parameter.kind not in kinds]
+    return []
+
+
 def _of_triton(fn: Any, args: Sequence[Any], launch: Dict[str, Any], arch: str) -> List[Code]:
     from ._hooks import Hooks
 

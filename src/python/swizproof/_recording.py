@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import _questions
-from ._compiled import Code, codes_of, written
+from ._compiled import Code, argument_names, codes_of, written
 from ._errors import InputError
 from ._hooks import Hooks
 from ._lines import kernel_lines, without_tags
@@ -19,15 +19,38 @@ _OPTIONS = tuple(inspect.signature(_questions.kernel).parameters)
 
 
 @functools.wraps(_questions.kernel)
-def kernel(*files: Any, **options: Any) -> Kernel:
+def kernel(*files: Any, **keywords: Any) -> Kernel:
     """Answers for files as the command does; else for a kernel and its arguments."""
     if not files or isinstance(files[0], str) or hasattr(files[0], "__fspath__"):
-        return _questions.kernel(*files, **options)
-    launch = {name: options.pop(name) for name in list(options) if name not in _OPTIONS}
+        return _questions.kernel(*files, **keywords)
+    launch, options = split_keywords(files[0], keywords, _OPTIONS)
     codes = codes_of(files[0], files[1:], launch, str(options.get("arch", "sm_90")))
     _take_common(codes, "block", options)
     _take_common(codes, "shared_bytes", options)
     return _questions.kernel(*dict.fromkeys(code.path() for code in codes), **options)
+
+
+def split_keywords(fn: Any, keywords: Dict[str, Any], own: Sequence[str]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """Keywords of a kernel's launch, and options of swizproof (`own` has their names). A name that both have is refused, unless the keyword
+    `options` has swizproof's: then it is the kernel's."""
+    names, given = argument_names(fn), dict(keywords)
+    if "options" in given and "options" in names:
+        raise InputError("the kernel has an argument options, and so has swizproof", hint="give the kernel's by position")
+    options = given.pop("options", None)
+    both = [name for name in given if name in names and name in own]
+    if both and options is None:
+        words = ", ".join(f"{name!r}: {given[name]!r}" for name in both)
+        hint = f"type options={{{words}}} for swizproof's; for the kernel's give it by position, or add options={{}}"
+        raise InputError(f"{' and '.join(both)}: the kernel and swizproof both have an argument of this name", hint=hint)
+    if options is not None and not isinstance(options, dict):
+        raise refused("options is a dict, and TYPE is none", options, "such as options={'seed': 1}")
+    mine = {name: value for name, value in given.items() if name in own and name not in names}
+    for name in options or {}:
+        if name not in own:
+            raise InputError(f"swizproof has no option {name} here", hint=f"it has {', '.join(own)}")
+        if name in mine:
+            raise InputError(f"{name} is given twice", hint="give it as a keyword or in options")
+    return {name: value for name, value in given.items() if name not in mine}, {**mine, **(options or {})}
 
 
 def _take_common(codes: List[Code], name: str, options: dict[str, Any]) -> None:
@@ -96,8 +119,10 @@ class recording:
             if not self.holds():
                 raise NotProved(self)
 
-    def add(self, fn: Any, *args: Any, block: Any = None, shared_bytes: Optional[int] = None, **launch: Any) -> None:
-        """Checks this kernel, too, as swizproof.kernel() takes it."""
+    def add(self, fn: Any, *args: Any, **keywords: Any) -> None:
+        """Checks this kernel, too, as swizproof.kernel() takes it, with its options `block` and `shared_bytes`."""
+        launch, options = split_keywords(fn, keywords, ("block", "shared_bytes"))
+        block, shared_bytes = options.get("block"), options.get("shared_bytes")
         for code in codes_of(fn, args, launch, self.arch or "sm_90"):
             shape = code.block if block is None else tuple(block) if hasattr(block, "__iter__") else (block,)
             self._added.append(Code(code.name, code.text, shape, code.shared if shared_bytes is None else shared_bytes))
