@@ -13,7 +13,7 @@ import unittest.mock
 import xml.etree.ElementTree
 
 import swizproof
-from swizproof import _compiled, _hooks
+from swizproof import _compiled, _hooks, _parameters
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -96,6 +96,45 @@ class Triton(Folder):
         with self.assertRaisesRegex(swizproof.InputError, r"several blocks: \(32,\), \(64,\)[\s\S]*block=128"):
             swizproof.kernel(tuned, 1)
         self.assertEqual([one.block for one in swizproof.kernel(tuned, 1, block=32).kernels], ["32,1,1"])
+
+    def test_parameters_have_the_names_of_the_arguments(self):
+        def scale(x, BLOCK: "tl.constexpr", pair, n, one):
+            pass
+
+        head = "(.param .u64 .ptr .global .align 1 scale_param_0, .param .u32 scale_param_1, .param .f32 scale_param_2,\n .param .u32 scale_param_3{})"
+        scratch = ", .param .u64 .ptr .global .align 1 scale_param_4, .param .u64 scale_param_5"
+        text = SLOW.replace("(.param .u64 out)", head.format(scratch)).replace("slow", "scale").replace("mul.lo.u32 %r2, %r1, 128;", "ld.param.u32 %r7, [scale_param_3];\n  mul.lo.u32 %r2, %r1, %r7;")
+        kernel, path = type(self.kernel)(scale), self.file(text)
+        answer = swizproof.kernel(kernel, "x", 64, (3, 1.5), 5, 1, PTX=path)
+        (access,) = answer.kernels[0].accesses
+        self.assertEqual((access.counterexample.values, "n" in access.address, "param_" in str(answer.to_dict())), ({"n": 64}, True, False))
+        self.assertEqual(swizproof.kernel(kernel, "x", 64, (3, 1.5), 5, 1, PTX=path, param="n=4").verdict, "proved")
+        # What does not fit the signature keeps its numbers: the size, the number, and a name that the PTX has for something else.
+        types = {"x": "*fp32", "BLOCK": "constexpr", "pair": ("i32", "fp32"), "n": "i32", "one": "constexpr"}
+        for changed, kept in (({"n": "i64"}, text), ({"one": "i32"}, text), ({"x": "nvTmaDesc"}, text), ({}, text.replace(scratch, scratch + ", .param .u64 scale_param_6"))):
+            self.assertEqual(_parameters.named_parameters(kept, "scale", {**types, **changed}), kept)
+        named = _parameters.named_parameters(text, "scale", {"x": "*fp32", "pair": ("i32", "fp32"), "tile": "i32"})
+        self.assertIn("[scale_param_3]", named)
+        self.assertEqual(re.findall(r"\w+(?=[,)\n])", named[named.index("(") : named.index(")") + 1]), ["x", "pair_0", "pair_1", "scale_param_3", "global_scratch", "profile_scratch"])
+
+    def test_configurations_of_one_kernel_are_told_apart(self):
+        def matmul(x, n, BLOCK: "tl.constexpr", PTX: "tl.constexpr"):
+            pass
+
+        slow, fast = self.file(SLOW), self.file(FAST.replace("fast", "slow"), "fast.ptx")
+        configs = [{"BLOCK": 64, "PTX": slow, "num_warps": 4}, {"BLOCK": 32, "PTX": fast, "num_warps": 8}]
+        kernel = type(self.kernel)(matmul)
+        with unittest.mock.patch.object(_compiled, "triton_text", lambda text, metadata, signature: _compiled.Code(metadata["name"], text)):
+            answer = swizproof.kernel(self.tuned(kernel, configs), "x", 1)
+            with self.assertRaises(swizproof.NotProved) as caught, swizproof.recording() as seen:
+                self.tuned(kernel, configs).warmup("x", 1, grid=(1,))
+        self.assertRegex(str(answer), r"(?m)^slow  BLOCK: 64, PTX: \S*, num_warps: 4  block 32,1,1$")
+        self.assertRegex(str(answer), r"(?m)^slow  BLOCK: 32, PTX: \S*, num_warps: 8  block 32,1,1$")
+        self.assertIn("BLOCK: 32", answer._repr_html_())
+        self.assertRegex(str(caught.exception), r"(?m)^refuted  matmul.BLOCK=64,PTX=\S*,num_warps=4.ptx: slow$")
+        self.assertEqual(len({claim.name for claim in seen.claims}), 2)
+        two = _compiled.told_apart([_compiled.Code("k", text, choices=(("n", "i32"),)) for text in (SLOW, FAST)])
+        self.assertEqual([one.config for one in two], ["", "variant: 2"])
 
     def test_a_name_of_both_is_refused(self):
         def dropout(x, seed, base=0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import hashlib
 import importlib
@@ -11,9 +12,10 @@ import os
 import pathlib
 import re
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ._errors import InputError
+from ._parameters import named_parameters
 from ._text import refused
 
 #: Shape of a block.
@@ -22,23 +24,42 @@ Block = Tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Code:
-    """A compiled kernel: `text` is its PTX, `source` a file that was written for it; `block` and `shared` (dynamic shared memory, in bytes) are None if they are not known."""
+    """A compiled kernel: `text` is its PTX; `block` and `shared` (dynamic shared memory, in bytes) are None if they are not known. `choices` are constants, types of
+    arguments and numbers of warps and stages that it was compiled for, `config` those that tell it from other kernels of its name: `BLOCK_M: 64, num_warps: 4`."""
 
     name: str
     text: str
     block: Optional[Block] = None
     shared: Optional[int] = None
+    choices: Tuple[Tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
+    config: str = ""
 
     def path(self) -> pathlib.Path:
-        """The file of the PTX, in the user's cache: the same text has the same file."""
-        return written(f"{self.name}.ptx", self.text)
+        """The file of the PTX, in the user's cache: the same text and `config` have the same file."""
+        config = self.config.replace(": ", "=").replace(", ", ",")
+        return written(f"{self.name}{'.' * bool(config)}{config}.ptx", self.text)
+
+
+def told_apart(codes: Sequence[Code]) -> List[Code]:
+    """The codes, with the `config` of each that shares its name with another."""
+    names = collections.Counter(code.name for code in codes)
+    seen: collections.Counter[Tuple[str, str]] = collections.Counter()
+    out = []
+    for code in codes:
+        others = [one for one in codes if one.name == code.name]
+        config = ", ".join(f"{key}: {value}" for key, value in code.choices if any(dict(one.choices).get(key) != value for one in others))
+        seen[code.name, config] += 1
+        number = seen[code.name, config]
+        config += f"{', ' * bool(config)}variant: {number}" if number > 1 else ""
+        out.append(dataclasses.replace(code, config=config) if names[code.name] > 1 else code)
+    return out
 
 
 def written(name: str, text: str) -> pathlib.Path:
     """A file of this text, in a folder of the user's cache that is named after it."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = pathlib.Path(cache, "swizproof", hashlib.sha256(text.encode()).hexdigest()[:16])
-    name = re.sub(r"[^\w.-]+", "_", name)[-100:]
+    name = re.sub(r"[^\w.,=-]+", "_", name)[-200:]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -72,7 +93,19 @@ def triton_code(compiled: Any) -> Code:
     compiled = compiled.result() if hasattr(compiled, "result") else compiled  # still in the making
     if "ptx" not in compiled.asm:
         raise InputError(f"the kernel {compiled.metadata.name} has no PTX: it was not compiled for a GPU of NVIDIA")
-    return triton_text(plain(compiled.asm["ptx"]), vars_of(compiled.metadata))
+    metadata, source = vars_of(compiled.metadata), getattr(compiled, "src", None)
+    code = triton_text(plain(compiled.asm["ptx"]), metadata, getattr(source, "signature", None))
+    return dataclasses.replace(code, choices=tuple(_choices(source, metadata)))
+
+
+def _choices(source: Any, metadata: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+    """Values of the constants, types of the other arguments, and what the launch fixes, in the order in which Triton's autotuner prints them."""
+    constants = getattr(source, "constants", None) or {}
+    for i, (name, kind) in enumerate((getattr(source, "signature", None) or {}).items()):
+        yield name, str(constants.get((i,), kind) if kind == "constexpr" else kind)[:40]
+    for name in ("num_warps", "num_ctas", "num_stages", "maxnreg"):
+        if metadata.get(name) is not None:
+            yield name, str(metadata[name])
 
 
 def vars_of(metadata: Any) -> Dict[str, Any]:
@@ -80,14 +113,15 @@ def vars_of(metadata: Any) -> Dict[str, Any]:
     return metadata._asdict() if hasattr(metadata, "_asdict") else dict(vars(metadata))
 
 
-def triton_text(text: str, metadata: Dict[str, Any]) -> Code:
-    """PTX of Triton with the metadata next to it."""
+def triton_text(text: str, metadata: Dict[str, Any], signature: Optional[Dict[str, Any]] = None) -> Code:
+    """PTX of Triton with the metadata next to it, and the types of its arguments."""
+    text = named_parameters(text, str(metadata["name"]), signature or {})
     return Code(str(metadata["name"]), text, fixed_block(text, 32 * int(metadata["num_warps"])), metadata.get("shared") or None)
 
 
-def triton_folder(folder: pathlib.Path) -> List[Code]:
+def triton_folder(folder: pathlib.Path, signature: Optional[Dict[str, Any]] = None) -> List[Code]:
     """The kernels of a folder of Triton's cache."""
-    return [triton_text(ptx.read_text(), json.loads(ptx.with_suffix(".json").read_text())) for ptx in sorted(folder.glob("*.ptx"))]
+    return [triton_text(ptx.read_text(), json.loads(ptx.with_suffix(".json").read_text()), signature) for ptx in sorted(folder.glob("*.ptx"))]
 
 
 def innermost(fn: Any) -> Any:

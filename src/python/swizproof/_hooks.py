@@ -25,7 +25,7 @@ def _inductor(self: Any, call: Dict[str, Any], made: Any) -> List[Code]:
     if cache is None:
         utils = importlib.import_module("torch._inductor.runtime.cache_dir_utils")
         cache = utils.triton_cache_dir(self.device_props.index)
-    codes = triton_folder(pathlib.Path(cache, launcher.cache_hash))
+    codes = triton_folder(pathlib.Path(cache, launcher.cache_hash), getattr(self, "triton_meta", {}).get("signature"))
     if not codes:
         raise InputError(f"the cache of Triton has no PTX of {self.fn.__name__} in {cache}/{launcher.cache_hash}")
     return codes

@@ -19,6 +19,12 @@ def without_tags(name: str) -> str:
     return re.sub(r"\[abi:[^]]*\]", "", name)
 
 
+def title_of(one: "CompiledKernel") -> str:
+    """The name of a kernel, and its configuration if other kernels have the same name."""
+    config = getattr(one, "config", "")
+    return without_tags(one.kernel) + (f"  {config}" if config else "")
+
+
 def _at(one: Any) -> str:
     """The place of an instruction: in the source, or else in PTX or SASS."""
     if one.file:
@@ -153,7 +159,7 @@ def text_of(answer: "Kernel") -> str:
     """The text of an answer; its last line has the verdict."""
     lines = []
     for one in [] if answer.since else answer.kernels:
-        lines += [f"{without_tags(one.kernel)}  block {one.block}", *kernel_lines(one)]
+        lines += [f"{title_of(one)}  block {one.block}", *kernel_lines(one)]
     lines += [f"not read {one['file']}: {one['reason']}" for one in answer.not_read or []]
     if answer.since:
         first, *rest = since_lines(answer.since)

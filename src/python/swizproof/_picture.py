@@ -104,7 +104,7 @@ def _kernels(answer: Any) -> str:
         names = ["line", "op", "verdict", "wavefronts", "ideal", "excess", "layout", "source"]
         rows = _together([_Line(one) for one in kernel.accesses or [] if one.executed is not False], names)
         names = names if any(one.source for one in rows) else names[:-1]
-        parts.append(f"<p><code>{_cell(kernel.kernel)}</code>, block {_cell(kernel.block)}</p>")
+        parts.append(f"<p><code>{_cell(_lines.title_of(kernel))}</code>, block {_cell(kernel.block)}</p>")
         parts.append(f"<p>{_cell(kernel.refused)}</p>" if kernel.refused else "")
         parts.append(_table(rows[:left], names) if left and rows else "")
         parts.append(f"<p>and {len(rows) - left} more accesses</p>" if len(rows) > left else "")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import json
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import _questions
-from ._compiled import Code, argument_names, codes_of, written
+from ._compiled import Code, argument_names, codes_of, told_apart, written
 from ._errors import InputError
 from ._hooks import Hooks
 from ._lines import kernel_lines, without_tags
@@ -27,7 +28,11 @@ def kernel(*files: Any, **keywords: Any) -> Kernel:
     codes = codes_of(files[0], files[1:], launch, str(options.get("arch", "sm_90")))
     _take_common(codes, "block", options)
     _take_common(codes, "shared_bytes", options)
-    return _questions.kernel(*dict.fromkeys(code.path() for code in codes), **options)
+    configs = {str(code.path()): code.config for code in told_apart(list({code.text: code for code in reversed(codes)}.values())[::-1])}
+    answer = _questions.kernel(*configs, **options)
+    for one in answer.kernels:
+        one.config = configs.get(one.file, "")
+    return answer
 
 
 def split_keywords(fn: Any, keywords: Dict[str, Any], own: Sequence[str]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
@@ -125,13 +130,13 @@ class recording:
         block, shared_bytes = options.get("block"), options.get("shared_bytes")
         for code in codes_of(fn, args, launch, self.arch or "sm_90"):
             shape = code.block if block is None else tuple(block) if hasattr(block, "__iter__") else (block,)
-            self._added.append(Code(code.name, code.text, shape, code.shared if shared_bytes is None else shared_bytes))
+            self._added.append(dataclasses.replace(code, block=shape, shared=code.shared if shared_bytes is None else shared_bytes))
 
     def decide(self) -> None:
         """Decides the kernels that were recorded."""
         self.not_read = [str(failure) for failure in self._hooks.failures.values()]
         self.claims = []
-        for code in dict.fromkeys([*self._hooks.codes, *self._added]):
+        for code in told_apart(list(dict.fromkeys([*self._hooks.codes, *self._added]))):
             try:
                 self.claims += _questions.prove(written(f"{code.name}.toml", self._entry(code))).claims
             except InputError as error:
