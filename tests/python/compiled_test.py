@@ -203,6 +203,17 @@ class Texts(Folder):
         free = swizproof.kernel(self.file(FAST, "fast.ptx"), races=True)
         self.assertRegex(str(free), "\nproved   race free[^\n]*\nproved: 1 proved, [^\n]*kernels: 1 race free, 0 with races, 0 undecided$")
 
+    def test_inlined_code_has_the_line_of_the_kernel(self):
+        """As Triton inlines tl.sum: code of standard.py, at a line of the kernel."""
+        files = '.file 1 "/a/k.py"\n.file 2 "/b/standard.py"\n.section .debug_str {\n$L__info_string0: .b8 115, 0\n}\n'
+        inlined = "  .loc 2 290 4, function_name $L__info_string0, inlined_at {} 9 3\n  ld.shared"
+        for of, shown in ((1, "standard.py:290 from k.py:9"), (2, "standard.py:290 from 9")):
+            path = self.file(self.RACE.replace(".reqntid 32", ".reqntid 64").replace("  ld.shared", inlined.format(of)).replace("  .loc 1 3 0\n", "") + files, f"inlined{of}.ptx")
+            answer = swizproof.kernel(path, races=True)
+            self.assertRegex(str(answer), f"\nproved   {shown}  ld.shared.u32")
+            self.assertRegex(str(answer), f"reads byte 0x\\w+ .tile.4. at {shown}, thread .* writes it at k.py:2")
+            self.assertIn(f"<td>{shown}</td>", answer._repr_html_())
+
     def test_global_memory_is_shown(self):
         answer = swizproof.kernel(self.race, global_=True)
         self.assertIn("refuted  k.py:4  st.global.u32  32 sectors of global memory, ideal 4\n         store(y)\n", str(answer))

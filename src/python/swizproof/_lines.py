@@ -25,10 +25,12 @@ def title_of(one: "CompiledKernel") -> str:
     return without_tags(one.kernel) + (f"  {config}" if config else "")
 
 
-def _at(one: Any) -> str:
-    """The place of an instruction: in the source, or else in PTX or SASS."""
+def place_of(one: Any) -> str:
+    """The place of an instruction: in the source, with the line of the kernel that inlined code belongs to, or else in PTX or SASS."""
     if one.file:
-        return f"{os.path.basename(one.file)}:{one.line}"
+        outer = (getattr(one, "inlined_at", None) or [None])[-1]
+        name = os.path.basename(outer.file or "") + ":" if outer and outer.file != one.file else ""
+        return f"{os.path.basename(one.file)}:{one.line}" + (f" from {name}{outer.line}" if outer else "")
     return f"PTX line {one.ptx_line}" if one.ptx_line else f"line {one.sass_line}"
 
 
@@ -47,7 +49,7 @@ def _grouped(rows: Iterable[Tuple[str, str]], more: str) -> List[str]:
 
 
 def _row(one: Any, cost: str, reason: Optional[str] = None) -> Tuple[str, str]:
-    return f"{one.verdict:8} {_at(one)}  {one.op}  {cost}" + (f"; {reason}" if reason and reason != cost else ""), _source_of(one)
+    return f"{one.verdict:8} {place_of(one)}  {one.op}  {cost}" + (f"; {reason}" if reason and reason != cost else ""), _source_of(one)
 
 
 def _most(one: Any, most: int) -> str:
@@ -78,7 +80,7 @@ def _race_lines(one: "Race") -> List[str]:
     parts = []
     for access, what in ((one.first, f"byte {one.byte:#x}{array}"), (one.second, "it")):
         thread = ",".join(map(str, access.thread))
-        parts.append(f"thread ({thread}) {'writes' if access.write else 'reads'} {what} at {_at(access)}")
+        parts.append(f"thread ({thread}) {'writes' if access.write else 'reads'} {what} at {place_of(access)}")
     values = "".join(f", {name} = {value}" for name, value in one.params.items())
     launch = f"in a block of {','.join(map(str, one.block))}, block {','.join(map(str, one.block_index))}{values}"
     sources = dict.fromkeys(filter(None, map(_source_of, (one.first, one.second))))

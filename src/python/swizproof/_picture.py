@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import html
-import os
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _lines
@@ -131,7 +130,7 @@ class _Line:
 
     def __init__(self, access: Any) -> None:
         self.__dict__.update(vars(access))
-        self.line = f"{os.path.basename(access.file)}:{access.line}" if access.file else f"PTX {access.ptx_line}" if access.ptx_line else access.sass_line
+        self.line = _lines.place_of(access) if access.file else f"PTX {access.ptx_line}" if access.ptx_line else access.sass_line
         self.source = access.source and access.source.strip()
 
 
