@@ -33,15 +33,36 @@ enum Key : std::uint64_t {
   of_counter,
   of_node,
   of_function,
+  of_memory,
   of_machine
 };
+
+/// True if a term is at most another one, for it is that one shifted right, divided or masked.
+bool shrinks(execution::Execution const& execution, std::uint32_t term, std::uint32_t than) {
+  if (term == than) return true;
+  Node const& n = execution.node(term);
+  switch (n.op) {
+    case Op::bv_lshr:
+    case Op::bv_urem:
+      return shrinks(execution, n.a, than);
+    case Op::bv_udiv:
+      return shrinks(execution, n.a, than) && execution.node(n.b).op == Op::constant &&
+             execution.node(n.b).value != 0;
+    case Op::bv_and:
+      return shrinks(execution, n.a, than) || shrinks(execution, n.b, than);
+    case Op::ite:
+      return shrinks(execution, n.b, than) && shrinks(execution, n.c, than);
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
 void RacePair::begin(Terms& terms, std::span<Term const> given) {
   terms_ = &terms, given_ = given;
   facts_ = true;
-  numbers_.clear(), unknowns_.clear(), values_.clear();
+  numbers_.clear(), unknowns_.clear(), values_.clear(), functions_.clear();
 }
 
 /// The variable with this key, as a word of its bits.
@@ -142,6 +163,15 @@ void RacePair::add_counters(std::int32_t loop, View const& of, std::vector<std::
   }
 }
 
+Term RacePair::applied(std::vector<std::uint64_t> name, std::vector<Id> args, unsigned bits) {
+  std::vector<std::uint64_t> key = name;
+  key.insert(key.end(), args.begin(), args.end());
+  bool const fresh = numbers_.count(key) == 0;
+  Term const out = unknown(std::move(key), {RaceUnknown::Kind::other, bits, 0, 0});
+  if (fresh) functions_.add(std::move(name), std::move(args), out);
+  return out;
+}
+
 /// A value that is not known: one in both threads, or one in each.
 Term RacePair::not_known(Id id, std::int32_t loop, bool shared, View& of, unsigned bits) {
   std::vector<std::uint64_t> key{of_node, id, shared ? 2 : of.thread};
@@ -201,10 +231,14 @@ RacePair::Id RacePair::leaf(Id id, View& of) {
     case Leaf::Kind::exit:
       return behind_loop(id, l, of);
     case Leaf::Kind::opaque: {  // a function: of the same arguments the same
-      std::vector<std::uint64_t> key{of_function, l.extra, n.width};
-      for (Id const a : l.args) key.push_back(translated(a, of));
-      return sized(unknown(std::move(key), {RaceUnknown::Kind::other, n.width, 0, 0}));
+      std::vector<Id> args;
+      for (Id const a : l.args) args.push_back(translated(a, of));
+      return sized(applied({of_function, l.extra, n.width}, std::move(args), n.width));
     }
+    case Leaf::Kind::load:
+      if (memory_ != nullptr && (*memory_)(program_, execution_, l))
+        return sized(applied({of_memory, n.width}, {translated(l.args[0], of)}, n.width));
+      break;
     case Leaf::Kind::voted:
       if (elects(program_, l)) return elected(id, l, of);
       break;
@@ -290,25 +324,6 @@ std::optional<Term> RacePair::in_machine(Id id, Phi const& p, View& of) {
   return out;
 }
 
-/// True if a term is at most another one, for it is that one shifted right, divided or masked.
-bool RacePair::shrinks(Id term, Id than) const {
-  if (term == than) return true;
-  Node const& n = execution_.node(term);
-  switch (n.op) {
-    case Op::bv_lshr:
-    case Op::bv_urem:
-      return shrinks(n.a, than);
-    case Op::bv_udiv:
-      return shrinks(n.a, than) && execution_.node(n.b).op == Op::constant && execution_.node(n.b).value != 0;
-    case Op::bv_and:
-      return shrinks(n.a, than) || shrinks(n.b, than);
-    case Op::ite:
-      return shrinks(n.b, than) && shrinks(n.c, than);
-    default:
-      return false;
-  }
-}
-
 RacePair::Id RacePair::phi(Id id, Phi const& p, View& of) {
   unsigned const width = execution_.node(id).width;
   if (p.kind == Phi::Kind::same) return translated(p.init, of);
@@ -329,7 +344,7 @@ RacePair::Id RacePair::phi(Id id, Phi const& p, View& of) {
     for (std::uint64_t const v : p.values) among = among || value == word(v, width);
     facts_ = facts_ && among;
   }
-  if (shrinks(p.back, p.node)) {
+  if (shrinks(execution_, p.back, p.node)) {
     Term const first{terms_, translated(p.init, of)};  // adds facts of its own
     facts_ = facts_ && !(first < value);
   }
@@ -434,7 +449,7 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
                         bool earlier) {
   Visit const* const both[] = {&a, &b};
   std::vector<std::pair<Term, Term>> bytes;
-  std::vector<Term> values;
+  std::array<std::vector<Term>, 2> values;
   Formula guards = true;
   for (unsigned t = 0; t < 2; ++t) {
     execution::ExecutedAccess const& e = execution_.accesses[both[t]->access];
@@ -444,14 +459,17 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
     bytes.push_back(bytes_of(address, *what[t]));
     if (earlier) stayed(e, *what[t], of);
-    if (e.value != 0) values.push_back({terms_, translated(e.value, of)});
+    for (Id const value : e.values) values[t].push_back({terms_, translated(value, of)});
   }
   Formula const overlap =
       bytes[1].first - bytes[0].first < bytes[0].second || bytes[0].first - bytes[1].first < bytes[1].second;
   Formula const threads = two_threads(warps);
-  bool const comparable = values.size() == 2 && what[0]->bytes == what[1]->bytes;
-  Formula const same =
-      comparable ? bytes[0].first == bytes[1].first && values[0] == values[1] : Formula(false);
+  bool const comparable =
+      !values[0].empty() && values[0].size() == values[1].size() && what[0]->bytes == what[1]->bytes;
+  Formula same = comparable ? bytes[0].first == bytes[1].first : Formula(false);
+  for (std::size_t k = 0; comparable && k < values[0].size(); ++k)
+    same = same && values[0][k] == values[1][k];
+  if (comparable && memory_ != nullptr) facts_ = facts_ && functions_.consistent(*terms_);
   return facts_ && guards && overlap && threads && !same;
 }
 

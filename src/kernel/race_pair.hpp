@@ -5,7 +5,9 @@
 #pragma once
 
 #include "race_access.hpp"
+#include "race_functions.hpp"
 #include "race_intervals.hpp"
+#include "race_memory.hpp"
 #include "race_uniform.hpp"
 
 #include <swizproof/engine/term.hpp>
@@ -46,20 +48,22 @@ class RacePair {
   /// Warps of the two threads; `own`: one thread makes both accesses, the second one behind the first.
   enum class Warps : std::uint8_t { any, one, two, own };
 
+  /// `memory`: global memory where two loads at one address give one value; null: none.
   RacePair(program::Program const& program, program::Flow const& flow, execution::Execution const& execution,
            std::map<std::string, std::uint64_t> const& params, BlockShapes const& shapes,
-           UniformTerms& uniform)
+           UniformTerms& uniform, UnwrittenMemory* memory = nullptr)
       : program_(program),
         flow_(flow),
         execution_(execution),
         params_(params),
         shapes_(shapes),
-        uniform_(uniform) {}
+        uniform_(uniform),
+        memory_(memory) {}
 
   /// Begins a graph. `given`: values of the variables, in their order, of an earlier graph; empty: they are made.
   void begin(Terms& terms, std::span<Term const> given);
-  /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses. Where both are stores whose values
-  /// the program names (MemoryAccess::value), also: they do not store one value at one address. `earlier`: with
+  /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses. Where both are stores whose words
+  /// the program names (MemoryAccess::values), also: they do not store one value at one address. `earlier`: with
   /// the fact that accesses stayed in their arrays in the iteration before.
   [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
                               Warps warps, bool earlier = false);
@@ -88,10 +92,10 @@ class RacePair {
   using Machine = std::map<Id, std::vector<std::uint64_t>>;  ///< values of registers by state
   Machine const& machine(std::int32_t loop);
   std::optional<Term> in_machine(Id id, execution::Phi const& p, View& of);
-  [[nodiscard]] bool shrinks(Id term, Id than) const;
   Id behind_loop(Id id, execution::Leaf const& l, View& view);
   View& before(View& view, std::int32_t loop);
   Term unknown(std::vector<std::uint64_t> key, RaceUnknown what);
+  Term applied(std::vector<std::uint64_t> name, std::vector<Id> args, unsigned bits);
   Term not_known(Id id, std::int32_t loop, bool shared, View& view, unsigned bits);
   void add_counters(std::int32_t loop, View const& view, std::vector<std::uint64_t>& key) const;
   Term thread(unsigned number, unsigned dimension);
@@ -112,6 +116,7 @@ class RacePair {
   std::map<std::string, std::uint64_t> const& params_;
   BlockShapes const& shapes_;
   UniformTerms& uniform_;
+  UnwrittenMemory* memory_;
   std::map<std::int32_t, std::optional<std::uint64_t>> last_{};  ///< by loop
   std::map<std::int32_t, Machine> machines_{};                   ///< by loop
   Terms* terms_ = nullptr;
@@ -120,6 +125,7 @@ class RacePair {
   std::map<std::vector<std::uint64_t>, std::size_t> numbers_{};
   std::vector<RaceUnknown> unknowns_{};
   std::vector<Term> values_{};
+  FunctionValues functions_{};
 };
 
 }  // namespace swizproof::kernel_detail

@@ -7,6 +7,7 @@
 #include "race_found.hpp"
 #include "race_intervals.hpp"
 #include "race_launches.hpp"
+#include "race_memory.hpp"
 #include "race_pair.hpp"
 #include "race_phases.hpp"
 #include "race_question.hpp"
@@ -28,6 +29,7 @@
 #include <array>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -56,20 +58,64 @@ constexpr unsigned most_race_hints = 6;  ///< cases of the solver that are execu
 constexpr std::size_t pairs_at_once = 64;
 constexpr unsigned warpgroup_threads = 128;  ///< [PTX ISA 9.1, 9.7.15.1]
 
+/// Places arrays that H18 does not place, one after the other: the end of shared memory.
+std::uint64_t place_rest(program::Program& lowered, KernelOptions const& options, std::uint64_t first) {
+  std::uint64_t end = 0;
+  program::PlacedArrays const arrays = program::place_shared(lowered.symbols, first, [&](std::uint32_t s) {
+    return std::max<std::uint64_t>(lowered.symbols[s].align, 1);
+  });
+  for (std::size_t s = 0; s < lowered.symbols.size(); ++s) {
+    program::Variable& v = lowered.symbols[s];
+    if (v.space == Space::shared && !v.placed) v.placed = arrays.addresses[s];
+    if (v.space == Space::shared && v.placed && !v.extern_array) end = std::max(end, *v.placed + v.bytes);
+    if (v.space == Space::shared && v.extern_array)
+      end = std::max(end, options.shared_bytes ? v.placed.value_or(first) + *options.shared_bytes
+                                               : first + options.arch->most_shared_bytes.value());
+    // Static arrays that no device has room for: dynamic memory is behind them all the same.
+    if (v.space == Space::shared && v.extern_array && v.placed && *v.placed >= end)
+      end = *v.placed + options.arch->most_shared_bytes.value();
+  }
+  return end;
+}
+
+/// True if a thread may leave at the end of a block with an access behind its last barrier.
+bool access_before(program::Program const& program, program::Flow const& flow, SharedAccesses const& shared,
+                   std::uint32_t block, std::vector<BarrierAt> const& barriers) {
+  std::vector<bool> seen(program.blocks.size(), false);
+  std::vector<std::uint32_t> work{block};
+  while (!work.empty()) {
+    std::uint32_t const b = work.back();
+    work.pop_back();
+    if (seen[b]) continue;
+    seen[b] = true;
+    std::uint32_t from = program.blocks[b].first;
+    bool barrier = false;
+    for (BarrierAt const& at : barriers)
+      if (at.block == b) from = std::max(from, at.step), barrier = true;
+    for (std::uint32_t s = from; s < program.blocks[b].last; ++s)
+      if (program.steps[s].action == program::Action::access &&
+          shared.all[program.steps[s].extra].role != RaceRole::none)
+        return true;
+    if (!barrier) work.insert(work.end(), flow.before[b].begin(), flow.before[b].end());
+  }
+  return false;
+}
+
 class RaceSearch {
  public:
   RaceSearch(ptx::Module const& module, ptx::Function const& head, ptx::Function const& function,
              KernelOptions const& options)
       : module_(module),
+        head_(head),
         function_(function),
         options_(options),
         lowered_(ptx::lower(module, function, false, true)) {
     std::uint64_t const first = options.arch->code.value().reserved_shared;
     (void)ptx::place_arrays(module, head, first, lowered_);
-    place_rest(first);
+    end_ = place_rest(lowered_, options, first);
     operands_as_accesses(lowered_);
     if (!options.same_values)
-      for (program::MemoryAccess& m : lowered_.accesses) m.value.reset();
+      for (program::MemoryAccess& m : lowered_.accesses) m.values.clear();
     program_ = program::with_one_entry(lowered_);
     flow_ = program::flow_of(program_);
     execution_.wants_conditions = true;
@@ -89,8 +135,7 @@ class RaceSearch {
     if (may_run() && shared_.obstacle.empty()) sample(runs);
     if (out_.verdict == RaceVerdict::refuted) return out_;
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
-    UniformTerms uniform(program_, execution_);
-    uniform_ = &uniform;
+    prepare_proofs();
     PhaseUse const use = phases_of(function_, lowered_, program_, execution_, origins_, shared_.all,
                                    [&](std::uint32_t access) {
                                      std::vector<RaceUnknown> unknowns;
@@ -113,24 +158,6 @@ class RaceSearch {
     std::sort(lines.begin(), lines.end());
     lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
     out_.lines = std::move(lines);
-  }
-
-  /// Arrays that H18 does not place, one after the other.
-  void place_rest(std::uint64_t first) {
-    program::PlacedArrays const arrays = program::place_shared(lowered_.symbols, first, [&](std::uint32_t s) {
-      return std::max<std::uint64_t>(lowered_.symbols[s].align, 1);
-    });
-    for (std::size_t s = 0; s < lowered_.symbols.size(); ++s) {
-      program::Variable& v = lowered_.symbols[s];
-      if (v.space == Space::shared && !v.placed) v.placed = arrays.addresses[s];
-      if (v.space == Space::shared && v.placed && !v.extern_array) end_ = std::max(end_, *v.placed + v.bytes);
-      if (v.space == Space::shared && v.extern_array)
-        end_ = std::max(end_, options_.shared_bytes ? v.placed.value_or(first) + *options_.shared_bytes
-                                                    : first + options_.arch->most_shared_bytes.value());
-      // Static arrays that no device has room for: dynamic memory is behind them all the same.
-      if (v.space == Space::shared && v.extern_array && v.placed && *v.placed >= end_)
-        end_ = *v.placed + options_.arch->most_shared_bytes.value();
-    }
   }
 
   bool find_shapes() {
@@ -173,7 +200,8 @@ class RaceSearch {
     if (shared_.descriptors && threads % warpgroup_threads != 0) return false;
     auto const& found = runs.run(launch);
     FoundRaces const names(module_, function_, program_, params_, options_);
-    for (RaceRun::Found const& f : found) {
+    for (RaceRun::Found f : found) {
+      f.kind = kind_of(f);
       if (f.kind != RaceKind::read_write && options_.same_values && !f.differ) continue;
       if (out_.races.size() < 64 || f.data == 0) out_.races.push_back(names.race_of(f, launch, runs));
     }
@@ -197,7 +225,50 @@ class RaceSearch {
 
   // ------------------------------------------------------------------------------------- proofs
 
-  [[nodiscard]] RacePair fresh() const { return {program_, flow_, execution_, params_, shapes_, *uniform_}; }
+  void prepare_proofs() {
+    uniform_ = std::make_unique<UniformTerms>(program_, execution_);
+    if (options_.same_values) memory_ = std::make_unique<UnwrittenMemory>(module_, function_);
+  }
+
+  /// True if two stores store one value where two threads meet, in every launch: in any iterations, or because the kernel has no other races.
+  bool store_one_value(std::uint32_t first, std::uint32_t second) {
+    if (!execution_.refused.empty() || !find_shapes()) return false;
+    if (!uniform_) {
+      shared_ = shared_accesses_of(function_, lowered_, execution_, origins_);
+      prepare_proofs();
+    }
+    auto const visit = [&](std::uint32_t access) {
+      Visit out{access};
+      for ([[maybe_unused]] std::int32_t const l : flow_.around(execution_.accesses[access].loop))
+        out.turns.emplace_back();
+      return out;
+    };
+    std::vector<RaceUnknown> unknowns;
+    if (std::holds_alternative<Proved>(
+            never(meets(visit(first), visit(second), RacePair::Warps::any, false), unknowns)))
+      return true;
+    if (execution_.accesses[first].loop < 0 && execution_.accesses[second].loop < 0) return false;
+    if (!answer_) answer_ = RaceSearch(module_, head_, function_, options_).run().verdict;
+    return *answer_ == RaceVerdict::proved;
+  }
+
+  /// The kind of a race: stores of loaded numbers that are equal for all data are of one value.
+  RaceKind kind_of(RaceRun::Found const& f) {
+    if (f.kind != RaceKind::lost_store || f.differ || f.values == 0 || options_.same_values) return f.kind;
+    auto const [at, fresh] = of_one_value_.try_emplace({f.access[0], f.access[1]}, false);
+    if (fresh) {
+      if (!with_values_) {
+        named_ = options_, named_.same_values = true;
+        with_values_ = std::make_unique<RaceSearch>(module_, head_, function_, named_);
+      }
+      at->second = with_values_->store_one_value(f.access[0], f.access[1]);
+    }
+    return at->second ? RaceKind::same_value : f.kind;
+  }
+
+  [[nodiscard]] RacePair fresh() const {
+    return {program_, flow_, execution_, params_, shapes_, *uniform_, memory_.get()};
+  }
   Outcome never(RaceFormula const& formula, std::vector<RaceUnknown>& unknowns) const {
     return kernel_detail::never(fresh(), formula, unknowns);
   }
@@ -287,32 +358,10 @@ class RaceSearch {
       if (!is_uniform(b, closed, warps)) return program_.blocks[b].line;
     for (std::uint32_t const b : deciding.leaves)
       if (!is_uniform(b, closed, warps)) {
-        if (access_before(b, barriers)) return program_.blocks[b].line;
+        if (access_before(program_, flow_, shared_, b, barriers)) return program_.blocks[b].line;
         some_end_ = true;
       }
     return std::nullopt;
-  }
-
-  /// True if a thread may leave at the end of a block with an access behind its last barrier.
-  bool access_before(std::uint32_t block, std::vector<BarrierAt> const& barriers) const {
-    std::vector<bool> seen(program_.blocks.size(), false);
-    std::vector<std::uint32_t> work{block};
-    while (!work.empty()) {
-      std::uint32_t const b = work.back();
-      work.pop_back();
-      if (seen[b]) continue;
-      seen[b] = true;
-      std::uint32_t from = program_.blocks[b].first;
-      bool barrier = false;
-      for (BarrierAt const& at : barriers)
-        if (at.block == b) from = std::max(from, at.step), barrier = true;
-      for (std::uint32_t s = from; s < program_.blocks[b].last; ++s)
-        if (program_.steps[s].action == program::Action::access &&
-            shared_.all[program_.steps[s].extra].role != RaceRole::none)
-          return true;
-      if (!barrier) work.insert(work.end(), flow_.before[b].begin(), flow_.before[b].end());
-    }
-    return false;
   }
 
   void prove(RaceRun& runs) {
@@ -346,6 +395,7 @@ class RaceSearch {
     if (!options_.proxies)
       out_.assumed.emplace_back(
           "what threads write is visible to the async proxy without fence.proxy.async (--proxy off)");
+    if (memory_ && !memory_->assumption().empty()) out_.assumed.push_back(memory_->assumption());
     if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
@@ -509,6 +559,7 @@ class RaceSearch {
   }
 
   ptx::Module const& module_;
+  ptx::Function const& head_;
   ptx::Function const& function_;
   KernelOptions const& options_;
   program::Program lowered_, program_{};
@@ -524,7 +575,12 @@ class RaceSearch {
       in_rings_{};                  ///< what rings decided, by pair
   std::unique_ptr<Rings> rings_{};  ///< of mbarriers with several phases
   std::uint64_t end_ = 0;
-  UniformTerms* uniform_ = nullptr;
+  std::unique_ptr<UniformTerms> uniform_{};
+  std::unique_ptr<UnwrittenMemory> memory_{};  ///< with --same-values
+  KernelOptions named_{};                      ///< of with_values_
+  std::optional<RaceVerdict> answer_{};        ///< about the whole kernel
+  std::unique_ptr<RaceSearch> with_values_{};  ///< the same kernel, with the words that stores store
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> of_one_value_{};  ///< pairs of stores
   bool some_end_ = false;  ///< a thread may end while others go on to a barrier
   KernelRaces out_{};
 };

@@ -71,7 +71,7 @@ std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow)
   auto const need_access = [&](MemoryAccess const& m) {
     need_source(m.address, all);
     if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard), 1);
-    if (m.value) need_source(*m.value, all);
+    for (Source const& value : m.values) need_source(value, all);
   };
   for (MemoryAccess const& m : program.accesses) need_access(m);
   for (SharedOperand const& o : program.operands) {

@@ -207,6 +207,19 @@ void mbarrier(Steps& steps, Instruction const& i) {
   add_operand(steps, i, operand(i, at), OperandRole::barrier, 8, steps.in(operand(i, at + 1), 32));
 }
 
+/// Words of a store, each of so many bits; none if one of them is no word that is followed.
+std::vector<Source> words_of(Steps& steps, Operand const& stored, unsigned bits, unsigned lanes) {
+  std::vector<Operand> const one{stored};
+  std::vector<Operand> const& parts = stored.kind == Kind::vector ? stored.parts : one;
+  bool const known =
+      parts.size() == lanes && bits <= 64 && std::all_of(parts.begin(), parts.end(), [](Operand const& o) {
+        return o.kind == Kind::reg || o.kind == Kind::immediate;
+      });
+  std::vector<Source> out;
+  for (std::size_t k = 0; known && k < parts.size(); ++k) out.push_back(steps.in(parts[k], bits));
+  return out;
+}
+
 void load_or_store(Steps& steps, Instruction const& i, bool load) {
   Opcode const& op = i.opcode;
   Operand const& where = operand(i, load ? 1 : 0);
@@ -218,9 +231,7 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     m.bytes = each * lanes;
     m.generic = space == Space::generic;
     Operand const& stored = operand(i, 1);
-    if (!load && steps.lists_mbarriers && lanes == 1 &&
-        (stored.kind == Kind::reg || stored.kind == Kind::immediate))
-      m.value = steps.in(stored, std::max(type.bits, 8U));
+    if (!load && steps.lists_mbarriers) m.values = words_of(steps, stored, std::max(type.bits, 8U), lanes);
     if (op.has("shared::cluster")) {
       m.reason = "the memory of another block of the cluster is not modelled";
     } else if (std::string_view const word = unknown_word(op); !word.empty()) {

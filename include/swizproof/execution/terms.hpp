@@ -28,8 +28,8 @@ struct Leaf {
     special,  ///< `extra` is the Special, or from `first_uniform_special` on another register that all threads of a block share
     symbol,   ///< the address of a variable: `extra` is its index
     param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
-    load,     ///< value in memory that all threads share; args: the address
-    opaque,   ///< a function of its args that is not modelled; `extra` is its name
+    load,  ///< value in memory that all threads share; args: the address; `extra` is the Space, `offset` the name of one of global memory
+    opaque,  ///< a function of its args that is not modelled; `extra` is its name
     varying,  ///< any value in any lane; it comes from its args and, if `offset` is 1, from memory; `extra` is its name
     voted,  ///< args: mask, what is voted on. Any value, the same in all lanes if the mask is full; `extra` is its name
     shuffle,  ///< args: value, lane, bounds, and which lanes execute it, exactly if `offset`; `extra` is the mode
@@ -68,11 +68,11 @@ struct ExecutedAccess {
   std::uint32_t address = 0;  ///< node: base + offset
   std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
   std::int32_t loop = -1;
-  bool reached = false;     ///< its block is reached
-  std::uint32_t size = 0;   ///< node: bytes of a bulk copy, or 0
-  std::uint32_t value = 0;  ///< node: what a store stores (MemoryAccess::value), or 0
-  bool exact = true;        ///< `guard` is exactly the lanes that execute it, if loops end
-  bool apart = false;       ///< lanes may execute it one after another (Flow::apart)
+  bool reached = false;                 ///< its block is reached
+  std::uint32_t size = 0;               ///< node: bytes of a bulk copy, or 0
+  std::vector<std::uint32_t> values{};  ///< nodes: words that a store stores (MemoryAccess::values)
+  bool exact = true;                    ///< `guard` is exactly the lanes that execute it, if loops end
+  bool apart = false;                   ///< lanes may execute it one after another (Flow::apart)
 };
 
 /// A function's values.

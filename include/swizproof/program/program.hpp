@@ -115,8 +115,8 @@ struct MemoryAccess {
   std::uint32_t bytes = 0;         ///< bytes of each lane
   Source address{};
   std::uint64_t offset = 0;
-  std::optional<Source>
-      value{};  ///< what a store of one word to shared memory stores, where operations of mbarriers are listed
+  std::vector<Source>
+      values{};  ///< words that a store to shared memory stores, where operations of mbarriers are listed
   std::int32_t guard = -1;
   bool guard_negated = false;
   std::uint32_t line = 0;

@@ -17,7 +17,9 @@ void Steps::run(Id block) {
     if (s.action == Action::access) {
       MemoryAccess const& m = program_.accesses[s.extra];
       access(m, out_.accesses[s.extra]);
-      if (m.value) out_.accesses[s.extra].value = value(*m.value, 8 * m.bytes);
+      for (Source const& word : m.values)
+        out_.accesses[s.extra].values.push_back(
+            value(word, 8 * m.bytes / static_cast<unsigned>(m.values.size())));
       if (m.operand >= 0 && program_.operands[static_cast<std::size_t>(m.operand)].size)
         out_.accesses[s.extra].size = value(*program_.operands[static_cast<std::size_t>(m.operand)].size, 32);
     } else if (s.action == Action::operand) {
@@ -221,7 +223,8 @@ Id Steps::load(Leaf leaf, Step const& s) {
   unsigned const w = width_of(s.a, 64);
   Id const offset = graph_.constant(w, s.b.value), address = arithmetic_.sum(w, value(s.a, w), offset);
   leaf.args = {address};
-  leaf.kind = Leaf::Kind::load;
+  leaf.kind = Leaf::Kind::load, leaf.extra = s.extra;
+  if (space == Space::global) leaf.offset = s.c.value;
   if (space == Space::param) {
     if (std::optional<Id> const known = parameter(address, leaf, s.width)) return *known;
     leaf.kind = Leaf::Kind::varying;

@@ -350,13 +350,50 @@ TEST(KernelRaces, ARaceInOtherParametersIsFound) {
 TEST(KernelRaces, StoresOfLoadedValuesMayBeOfOneValue) {
   KernelOptions accepted;
   accepted.same_values = true;
-  std::string const loads = "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1];",
-                    stores = " st.shared.u32 [%r2], %r6;";
-  expect_race(loads + stores, RaceKind::lost_store);
-  EXPECT_EQ(races_of(loads + stores, accepted).verdict, RaceVerdict::unknown);
+  std::string const stores = " st.shared.u32 [%r2], %r6;";
   EXPECT_EQ(races_of("mov.u32 %r6, %r1;" + stores, accepted).verdict, RaceVerdict::refuted);
   // Shared memory that no thread has written may hold any numbers.
   EXPECT_EQ(races_of("ld.shared.u32 %r6, [%r4+4096];" + stores, accepted).verdict, RaceVerdict::refuted);
+}
+
+// Lanes l and l + 32 store what both load from g + 4 (l % 32), at one word, and functions of it.
+TEST(KernelRaces, StoresOfOneLoadAreOfOneValue) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  std::string const address =
+      "ld.param.u64 %rd1, [g]; and.b32 %r7, %r1, 31; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd1, %rd1, %rd2; "
+      "and.b32 %r8, %r4, 127; add.u32 %r8, %r8, %r2; ";
+  std::string const load = address + "ld.global.u32 %r6, [%rd1]; ", own = "st.shared.u32 [%r8], %r6; ";
+  auto const one_value = [&](std::string const& body) {
+    expect_race(body, RaceKind::same_value);
+    KernelRaces const races = races_of(body, accepted);
+    EXPECT_EQ(races.verdict, RaceVerdict::proved) << body << ": " << races.reason;
+    std::string const assumed = "nothing writes what the kernel loads from g, while it runs";
+    EXPECT_NE(std::find(races.assumed.begin(), races.assumed.end(), assumed), races.assumed.end()) << body;
+  };
+  auto const other = [&](std::string const& body) {
+    expect_race(body, RaceKind::lost_store);
+    EXPECT_NE(races_of(body, accepted).verdict, RaceVerdict::proved) << body;
+  };
+  one_value(load + own);
+  one_value("ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; st.shared.u32 [%r2], %r6;");
+  one_value(load + "popc.b32 %r6, %r6; sub.u32 %r6, %r6, %r3; " + own);
+  one_value(address + "mov.u32 %r6, 0; setp.lt.u32 %p1, %r7, %r3; @%p1 ld.global.u32 %r6, [%rd1]; " + own);
+  one_value(load + own + "ld.global.u32 %r9, [%rd1]; st.shared.u32 [%r8], %r9;");
+  one_value(looped(address, "ld.global.u32 %r6, [%rd1]; " + own + "bar.sync 0; add.s64 %rd1, %rd1, 128;"));
+  one_value(address + "ld.global.v2.u32 {%r6, %r9}, [%rd1]; and.b32 %r8, %r1, 31; shl.b32 %r8, %r8, 3; " +
+            "add.u32 %r8, %r8, %r2; st.shared.v2.u32 [%r8], {%r9, %r6};");
+  // Another function in each lane, other words of one vector, and a load that others may write meanwhile.
+  other(load + "shr.u32 %r9, %r1, 5; add.u32 %r6, %r6, %r9; " + own);
+  other(load + "popc.b32 %r9, %r6; setp.lt.u32 %p1, %r1, 32; @%p1 mov.u32 %r6, %r9; " + own);
+  other(looped(address, "ld.global.u32 %r6, [%rd1]; " + own + "add.s64 %rd1, %rd1, 128;"));
+  other(address + "ld.volatile.global.u32 %r6, [%rd1]; " + own);
+  // A kernel that writes there itself, before or behind, by a store, an atomic or a copy; and by a pointer that is not known.
+  other(load + own + "st.global.u32 [%rd1], %r1;");
+  other(load + own + "st.global.u32 [%rd1+4096], %r1;");
+  other(load + own + "red.global.add.u32 [%rd1], %r1;");
+  other(load + own + "ld.global.u64 %rd2, [%rd1]; st.global.u32 [%rd2], %r1;");
+  other(load + own + "cvta.to.global.u64 %rd1, %rd1; st.u32 [%rd1], %r1;");
 }
 
 TEST(KernelRaces, AProofComparesWhatTwoStoresStore) {
