@@ -131,7 +131,7 @@ class CaseSearch {
   /// The address depends on something that is not known.
   void depends(CaseCost& one, Origin const& on) const {
     (on.data ? one.data : one.unknown) = true;
-    one.reason = "the address depends on " + kernel_.origins.text_of(on.leaf);
+    one.reason = "the address depends on " + kernel_.text_of(on.leaf);
   }
 
   /// Lanes whose addresses differ in a way that is not known.

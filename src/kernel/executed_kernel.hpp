@@ -35,6 +35,10 @@ struct ExecutedKernel {
     return all;
   }
 
+  /// A leaf as a reason names it (Origins::text_of), and options that may decide it: `--grid X,Y,Z` of a division whose divisor takes
+  /// the number of blocks. Checked by Kernel.ADivisionByZeroNamesTheOptionsThatMayExcludeIt.
+  [[nodiscard]] std::string text_of(Id leaf) const;
+
   /// True if the limit of steps of the kernel is exceeded.
   [[nodiscard]] bool out_of_steps() const { return warps.steps() > options.steps; }
 };

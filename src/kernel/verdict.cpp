@@ -329,8 +329,8 @@ void Verdicts::judge_condition(AccessSearch const& search, CaseCost const& cost,
   bool const guarded = cost.guard.leaf != 0;
   Origin const path = guarded ? cost.guard : counts_alone(cost) ? origin_of_path(search.access) : Origin{};
   out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
-  out.reason = guarded     ? "which lanes take part depends on " + kernel_.origins.text_of(path.leaf)
-               : path.data ? "whether it is executed depends on " + kernel_.origins.text_of(path.leaf)
+  out.reason = guarded     ? "which lanes take part depends on " + kernel_.text_of(path.leaf)
+               : path.data ? "whether it is executed depends on " + kernel_.text_of(path.leaf)
                            : "no execution was found that takes as many";
 }
 

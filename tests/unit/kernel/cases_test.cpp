@@ -493,6 +493,20 @@ TEST(Kernel, ADivisionByZeroGivesAnyValue) {
             KernelVerdict::proved);
 }
 
+TEST(Kernel, ADivisionByZeroNamesTheOptionsThatMayExcludeIt) {
+  std::string const load = "shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];";
+  std::string const by_grid =
+      "mov.u32 %r8, %ctaid.x; sub.u32 %r8, %r3, %r8; min.u32 %r8, %r8, 8; rem.u32 %r4, %r1, %r8; ";
+  std::string const why = "the address depends on rem.u32 by 0 at PTX line 10, which is not modelled";
+  EXPECT_EQ(one(by_grid + load).reason,
+            why + "; --grid X,Y,Z with --param n=VALUE may show that the divisor is never 0");
+  KernelOptions options;
+  options.params["n"] = {16};
+  EXPECT_EQ(one(by_grid + load, options).reason, why + "; --grid X,Y,Z may show that the divisor is never 0");
+  options.grid = {16, 1, 1};
+  EXPECT_EQ(one(by_grid + load, options).reason, why);
+}
+
 TEST(Kernel, AThirdOfASumThatWraps) {
   // (3 n + lane) / 3 has 11 values in the first warp, and 12 where 3 n mod 2^32 is no multiple of 3.
   KernelOptions const first{.block = {{32, 1, 1}}};
