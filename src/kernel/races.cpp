@@ -417,7 +417,7 @@ class RaceSearch {
       if (fences)
         return fmt::format(
             "all else is ordered, but no fence.proxy.async may be between a write and the async proxy: {} "
-            "and {}",
+            "and {}; --proxy off leaves this rule out, and the answer then assumes it",
             first, second);
       return fmt::format("{} may access one byte: {} and {}",
                          warps == RacePair::Warps::own
