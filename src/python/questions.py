@@ -34,6 +34,9 @@ LEFT_OUT = {
     "--completions": "for shells",
 }
 
+#: Options NAME=VALUE, which take a dict, too.
+MAPPED = ("param", "block")
+
 #: By kind of value: its type in Python, and the function of _text.py that writes it.
 KINDS = {
     "LAYOUT": ("LayoutLike", "layout_option_text"),
@@ -119,7 +122,7 @@ NOTES = {
     "kernel": """
         FILE may be a kernel of a Python package: swizproof.kernel(fn, *args) takes a kernel of Triton with its arguments and constants (or none: what it
         was compiled for), one of Numba with its arguments or their types, of CuPy, what cute.compile of CuTe DSL returns, and a function of torch.compile
-        with its arguments. Its block and its dynamic shared memory are taken from it. A keyword that is an argument of the kernel, too, is refused:
+        with its arguments. Its block and its dynamic shared memory are taken from it; with sass=True the machine code of a kernel of Triton. A keyword that is an argument of the kernel, too, is refused:
         options={"seed": 1} is swizproof's, and with `options` the keyword is the kernel's.""",
     "flow": """
         One launch: `param` has its arrays, `expect` what they hold at the end.""",
@@ -143,7 +146,7 @@ HEAD = '''"""The questions: a function for each command, with its arguments and 
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 from . import _results
 from ._ask import ask, flag, option, options
@@ -178,7 +181,7 @@ def declared(option, command):
     if kind == "ACCESS":
         hint = "AccessLike"
     elif option["several"]:
-        hint = f"Union[{hint}, Sequence[{hint}]]"
+        hint = f"Union[{hint}, Sequence[{hint}]{', Mapping[Any, Any]' if name in MAPPED else ''}]"
     if option["required"]:
         return f"{name}: {hint}"
     return f"{name}: {hint if hint == 'Any' else f'Optional[{hint}]'} = None"

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -136,6 +137,28 @@ class Triton(Folder):
         two = _compiled.told_apart([_compiled.Code("k", text, choices=(("n", "i32"),)) for text in (SLOW, FAST)])
         self.assertEqual([one.config for one in two], ["", "variant: 2"])
 
+    def test_machine_code_is_that_of_the_compiled_kernel(self):
+        cubin = b"\x7fELF".ljust(18, b"\0") + b"\xbe\0" + bytes(40)
+        dump = ROOT / "gpu" / "examples" / "sass" / "transpose.sass"
+        kernel, slow = type(self.kernel)(fn), self.file(SLOW)
+        tools = self.folder / "triton" / "backends" / "nvidia" / "bin"
+        (self.folder / "sh").symlink_to(shutil.which("sh"))
+        with unittest.mock.patch.dict(os.environ, {"PATH": str(self.folder)}):
+            with self.assertRaisesRegex(swizproof.InputError, "needs nvdisasm of the CUDA toolkit, which is not in the PATH"):
+                swizproof.kernel(kernel, PTX=slow, CUBIN=cubin, sass=True)
+            # The one that Triton brings is found.
+            tools.mkdir(parents=True)
+            (tools / "nvdisasm").write_text(f"#!/bin/sh\nexec /bin/cat {dump}\n")
+            (tools / "nvdisasm").chmod(0o755)
+            found = unittest.mock.Mock(submodule_search_locations=[str(self.folder / "triton")])
+            with unittest.mock.patch.object(_compiled.importlib.util, "find_spec", return_value=found):
+                answer = swizproof.kernel(kernel, PTX=slow, CUBIN=cubin, sass=True, block=(32, 8))
+            self.assertEqual(os.environ["PATH"], str(self.folder))
+        self.assertEqual((len(answer.kernels), answer.kernels[0].accesses[0].sass_line is not None), (3, True))
+        self.assertEqual(_compiled.Code("k", SLOW).block_of(True), (32,))
+        with self.assertRaisesRegex(swizproof.InputError, "no machine code of fn[\\s\\S]*gemm.cubin"):
+            swizproof.kernel(kernel, PTX=slow, sass=True)
+
     def test_a_name_of_both_is_refused(self):
         def dropout(x, seed, base=0):
             pass
@@ -225,6 +248,10 @@ class Texts(Folder):
         self.assertRegex(str(worse), f"^worse    .*ld.shared.u32  31 wavefronts above the ideal, 0 before  k\nrefuted: compared with {fast}: 1 worse, 0 unknown, 0 better, .*0 the same")
         self.assertRegex(str(better), "^better   .*ld.shared.u32  0 wavefronts above the ideal, 31 before  k\nproved: compared with .*: 0 worse, 0 unknown, 1 better")
         self.assertIn("1 worse", worse._repr_html_())
+
+    def test_a_dict_gives_names_and_values(self):
+        shape = swizproof.kernel(TRANSPOSE, block={".*Naive.*": (32, 8), ".*Padded.*": (16, 16)}, param={0: 256, "#1": "512"})
+        self.assertEqual([word for word in shape._words if word.startswith("--")][:4], ["--block=.*Naive.*=32,8", "--block=.*Padded.*=16,16", "--param=0=256", "--param=#1=512"])
 
     def test_operands_and_fixes_are_shown(self):
         answer = swizproof.kernel(TRANSPOSE, block=(32, 8), kernel="Naive")
@@ -401,8 +428,23 @@ class Recording(Folder):
         with swizproof.recording(races=True, proxy="off"):
             self.kernel[(1,)](PTX=self.fast)
 
+    def test_lines_are_allowed_more(self):
+        lines = "  .loc 1 {} 0\n  ld.shared"
+        slow, fast = (self.file(text.replace("  ld.shared", lines.format(at)) + '.file 1 "/a/k.py"\n', f"{at}.ptx") for text, at in ((SLOW, 3), (FAST, 4)))
+        allow = [{"line": "k.py:3", "at_most": 32, "kernel": "slow"}, {"line": "k.py:4", "at_most": 2}]
+        with swizproof.recording(allow=allow) as seen:
+            self.kernel[(1,)](PTX=slow)
+            self.kernel[(1,)](PTX=fast)
+        self.assertEqual([claim.verdict for claim in seen.claims], ["proved", "proved"])
+        with self.assertRaisesRegex(swizproof.NotProved, "32 wavefronts, ideal 1"), swizproof.recording(allow=[{"line": "k.py:3", "at_most": 31}]):
+            self.kernel[(1,)](PTX=slow)
+        with self.assertRaisesRegex(swizproof.NotProved, 'the allowance {line = "k.py:4", at_most = 2}: no recorded kernel has an access there'), swizproof.recording(allow=allow):
+            self.kernel[(1,)](PTX=slow)
+        with self.assertRaisesRegex(swizproof.NotProved, "not read [\\s\\S]*at_mots"), swizproof.recording(allow=[{"line": "k.py:3", "at_mots": 31}]):
+            self.kernel[(1,)](PTX=slow)
+
     def test_wrong_words_are_refused(self):
-        for options in ({"races": 1}, {"proxy": "off"}, {"proxy": "x", "races": True}, {"excess": -1}, {"excess": True}, {"excess": "0"}, {"data": "no"}, {"undecided": "x"}, {"empty": "x"}):
+        for options in ({"allow": ["k.py:3"]}, {"allow": [{"line": None}]}, {"races": 1}, {"proxy": "off"}, {"proxy": "x", "races": True}, {"excess": -1}, {"excess": True}, {"excess": "0"}, {"data": "no"}, {"undecided": "x"}, {"empty": "x"}):
             with self.subTest(options), self.assertRaises(swizproof.InputError):
                 swizproof.recording(**options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any, Callable, Iterable, List, Sequence, Type, TypeVar
+from typing import Any, Callable, Iterable, List, Mapping, Sequence, Type, TypeVar
 
 from . import _results, _swizproof
 from ._errors import Disagreement, InputError
@@ -27,9 +27,12 @@ def option(name: str, text: Callable[[Any, str], str], value: Any, default: Any 
 
 
 def options(name: str, text: Callable[[Any, str], str], values: Any, required: bool = False) -> List[str]:
-    """The option once for each value; a single value is one, and so are the integers of one such as block=(32, 8)."""
+    """The option once for each value; a single value is one, and so are the integers of one such as block=(32, 8). A dict has names and values:
+    param={"n": 64}, block={"gemm.*": (32, 8)}."""
     if values is None and not required:
         return []
+    if isinstance(values, Mapping):
+        return options(name, lambda word, _: str(word), [f"{key}={text(value, name.replace('-', '_'))}" for key, value in values.items()])
     several = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
     if text is numbers_text and len(several) > 1 and all(hasattr(value, "__index__") for value in several):
         several = [several]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import hashlib
 import importlib
+import importlib.util
 import inspect
 import json
 import os
 import pathlib
 import re
+import shutil
 import tempfile
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from ._errors import InputError
 from ._parameters import named_parameters
@@ -33,11 +36,22 @@ class Code:
     shared: Optional[int] = None
     choices: Tuple[Tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
     config: str = ""
+    cubin: Optional[bytes] = dataclasses.field(default=None, compare=False, repr=False)
 
-    def path(self) -> pathlib.Path:
-        """The file of the PTX, in the user's cache: the same text and `config` have the same file."""
+    def path(self, sass: bool = False) -> pathlib.Path:
+        """The file of the PTX, or of the machine code, in the user's cache: the same text and `config` have the same file."""
         config = self.config.replace(": ", "=").replace(", ", ",")
-        return written(f"{self.name}{'.' * bool(config)}{config}.ptx", self.text)
+        name = f"{self.name}{'.' * bool(config)}{config}"
+        if not sass:
+            return written(f"{name}.ptx", self.text)
+        if self.cubin is None:
+            raise InputError(f"there is no machine code of {self.name}: sass=True takes it from kernels of Triton alone", hint="give the file: swizproof.kernel('gemm.cubin', sass=True)")
+        return written(f"{name}.cubin", self.cubin)
+
+    def block_of(self, sass: bool) -> Optional[Block]:
+        """The shape of a block, of machine code also that in the PTX's `.reqntid`."""
+        found = re.search(r"\.reqntid\s+(\d+(?:\s*,\s*\d+)*)", self.text) if sass else None
+        return tuple(map(int, found[1].split(","))) if found and not self.block else self.block
 
 
 def told_apart(codes: Sequence[Code]) -> List[Code]:
@@ -55,10 +69,11 @@ def told_apart(codes: Sequence[Code]) -> List[Code]:
     return out
 
 
-def written(name: str, text: str) -> pathlib.Path:
-    """A file of this text, in a folder of the user's cache that is named after it."""
+def written(name: str, content: Union[str, bytes]) -> pathlib.Path:
+    """A file of this content, in a folder of the user's cache that is named after it."""
+    content = content.encode() if isinstance(content, str) else content
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = pathlib.Path(cache, "swizproof", hashlib.sha256(text.encode()).hexdigest()[:16])
+    folder = pathlib.Path(cache, "swizproof", hashlib.sha256(content).hexdigest()[:16])
     name = re.sub(r"[^\w.,=-]+", "_", name)[-200:]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,8 +82,8 @@ def written(name: str, text: str) -> pathlib.Path:
     path = folder / name
     if not path.exists():
         handle, draft = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.replace(draft, path)
     return path
 
@@ -95,7 +110,22 @@ def triton_code(compiled: Any) -> Code:
         raise InputError(f"the kernel {compiled.metadata.name} has no PTX: it was not compiled for a GPU of NVIDIA")
     metadata, source = vars_of(compiled.metadata), getattr(compiled, "src", None)
     code = triton_text(plain(compiled.asm["ptx"]), metadata, getattr(source, "signature", None))
-    return dataclasses.replace(code, choices=tuple(_choices(source, metadata)))
+    cubin = compiled.asm["cubin"] if "cubin" in compiled.asm else None
+    return dataclasses.replace(code, choices=tuple(_choices(source, metadata)), cubin=cubin if isinstance(cubin, bytes) else None)
+
+
+@contextlib.contextmanager
+def tools_of_triton() -> Iterator[None]:
+    """Within it the nvdisasm that Triton brings is in the PATH, if there is no other one."""
+    spec = importlib.util.find_spec("triton")
+    own = [str(pathlib.Path(folder, "backends", "nvidia", "bin")) for folder in (spec.submodule_search_locations or [] if spec else [])]
+    path = os.environ.get("PATH", "")
+    if shutil.which("nvdisasm") is None:
+        os.environ["PATH"] = os.pathsep.join([path, *own])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = path
 
 
 def _choices(source: Any, metadata: Dict[str, Any]) -> Iterator[Tuple[str, str]]:

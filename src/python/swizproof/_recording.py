@@ -6,10 +6,10 @@ import dataclasses
 import functools
 import inspect
 import json
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from . import _questions
-from ._compiled import Code, argument_names, codes_of, told_apart, written
+from ._compiled import Code, argument_names, codes_of, told_apart, tools_of_triton, written
 from ._errors import InputError
 from ._hooks import Hooks
 from ._lines import kernel_lines, without_tags
@@ -26,10 +26,12 @@ def kernel(*files: Any, **keywords: Any) -> Kernel:
         return _questions.kernel(*files, **keywords)
     launch, options = split_keywords(files[0], keywords, _OPTIONS)
     codes = codes_of(files[0], files[1:], launch, str(options.get("arch", "sm_90")))
-    _take_common(codes, "block", options)
+    sass = options.get("sass") is True
+    _take_common([dataclasses.replace(code, block=code.block_of(sass)) for code in codes], "block", options)
     _take_common(codes, "shared_bytes", options)
-    configs = {str(code.path()): code.config for code in told_apart(list({code.text: code for code in reversed(codes)}.values())[::-1])}
-    answer = _questions.kernel(*configs, **options)
+    configs = {str(code.path(sass)): code.config for code in told_apart(list({code.text: code for code in reversed(codes)}.values())[::-1])}
+    with tools_of_triton():
+        answer = _questions.kernel(*configs, **options)
     for one in answer.kernels:
         one.config = configs.get(one.file, "")
     return answer
@@ -70,6 +72,13 @@ def _take_common(codes: List[Code], name: str, options: dict[str, Any]) -> None:
         raise InputError(f"the kernel was compiled for several blocks: {shapes}", hint="choose one, such as block=128, or give one compiled kernel")
 
 
+def _allowance(one: Any) -> str:
+    """An allowance as a line of TOML."""
+    if not isinstance(one, dict) or not all(isinstance(value, (str, int)) for value in one.values()):
+        raise refused("an allowance is a dict, and TYPE is none", one, "such as allow=[{'line': 'gemm.py:88', 'at_most': 8}]")
+    return "{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items()) + "}"
+
+
 class NotProved(AssertionError):
     """Recorded kernels that are not proved to stay within their budget. `recording` has them."""
 
@@ -91,12 +100,13 @@ class recording:
     arch: the architecture, if it is not that of the code
     races: True also fails kernels with a race for shared memory, or one that is not decided
     proxy: with races, "off" needs no fence.proxy.async between writes and wgmma or bulk copies, as Triton compiles them
+    allow: allowances for lines, as in `[[kernel]]` entries: {"line": "gemm.py:88", "at_most": 8, "reason": ".."}, each for the kernels that have an access there
 
     At the end `claims` has a verdict for each kernel, as `prove` gives it for a `[[kernel]]` entry, and NotProved is raised for those that are over
     their budget or not decided. `add` takes a kernel that is not seen by itself, such as one of CuPy.
     """
 
-    def __init__(self, excess: int = 0, data: str = "allow", undecided: str = "fail", empty: str = "fail", arch: Optional[str] = None, races: bool = False, proxy: str = "write") -> None:
+    def __init__(self, excess: int = 0, data: str = "allow", undecided: str = "fail", empty: str = "fail", arch: Optional[str] = None, races: bool = False, proxy: str = "write", allow: Sequence[Dict[str, Any]] = ()) -> None:
         if isinstance(excess, bool) or not isinstance(excess, int) or excess < 0:
             raise refused("excess is a number of wavefronts, and TYPE is none", excess, "such as excess=0")
         for name, value, words in (("data", data, ("allow", "refuse")), ("undecided", undecided, ("fail", "allow")), ("empty", empty, ("fail", "allow")), ("proxy", proxy, ("write", "off"))):
@@ -106,6 +116,7 @@ class recording:
             raise refused("races is True or False, and TYPE is neither", races)
         if proxy != "write" and not races:
             raise refused("proxy is a part of races", proxy, "add races=True")
+        self.allow = list(map(_allowance, allow))
         self.races, self.proxy = races, proxy
         self.excess, self.data, self.undecided, self.empty, self.arch = excess, data, undecided, empty, arch
         self.claims: List[Claim] = []
@@ -136,18 +147,36 @@ class recording:
         """Decides the kernels that were recorded."""
         self.not_read = [str(failure) for failure in self._hooks.failures.values()]
         self.claims = []
+        used: Set[str] = set()
         for code in told_apart(list(dict.fromkeys([*self._hooks.codes, *self._added]))):
             try:
-                self.claims += _questions.prove(written(f"{code.name}.toml", self._entry(code))).claims
+                self.claims += self._claims(code, used)
             except InputError as error:
                 self.not_read.append(f"{code.name}: {error}")
+        if self.claims:
+            self.not_read += [f"the allowance {one}: no recorded kernel has an access there" for one in self.allow if one not in used]
 
-    def _entry(self, code: Code) -> str:
+    def _claims(self, code: Code, used: Set[str]) -> List[Claim]:
+        """The claims of a kernel, with the allowances for lines that it has."""
+        allow = list(self.allow)
+        while True:
+            try:
+                claims = _questions.prove(written(f"{code.name}.toml", self._entry(code, allow))).claims
+                used.update(allow)
+                return claims
+            except InputError as error:
+                line = (error.input or "").strip().rstrip(",")
+                if line not in allow or "no access to" not in error.message:
+                    raise
+                allow.remove(line)
+
+    def _entry(self, code: Code, allow: List[str]) -> str:
         lines = ["[[kernel]]", f"ptx = {json.dumps(str(code.path()))}", f"excess = {self.excess}", f'data = "{self.data}"']
         lines += [f"block = {list(code.block)}"] if code.block else []
         lines += [f"shared_bytes = {code.shared}"] if code.shared else []
         lines += [f'arch = "{self.arch}"'] if self.arch else []
         lines += ["races = true", f'proxy = "{self.proxy}"'] if self.races else []
+        lines += ["allow = [", *(f"  {one}," for one in allow), "]"] if allow else []
         return "\n".join(lines) + "\n"
 
     def _failing(self) -> List[Claim]:
