@@ -101,6 +101,36 @@ bool access_before(program::Program const& program, program::Flow const& flow, S
   return false;
 }
 
+bool is_inval(program::MemoryAccess const& m) { return m.op.starts_with("mbarrier.inval"); }
+
+/// Returns an operation of an mbarrier behind an mbarrier.inval on a path of the control flow, or null. The threads of a block pass the same
+/// barriers, so this is also about operations of other threads behind a barrier.
+program::MemoryAccess const* used_behind_inval(program::Program const& program, program::Flow const& flow) {
+  auto const access_at = [&](std::uint32_t step) {
+    program::Step const& s = program.steps[step];
+    return s.action == program::Action::access ? &program.accesses[s.extra] : nullptr;
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> work;  // blocks, and the steps to begin with
+  for (std::uint32_t const b : flow.order)
+    for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s)
+      if (program::MemoryAccess const* const m = access_at(s); m != nullptr && is_inval(*m))
+        work.emplace_back(b, s);
+  std::set<std::uint32_t> seen;
+  while (!work.empty()) {
+    auto const [b, first] = work.back();
+    work.pop_back();
+    program::Block const& block = program.blocks[b];
+    for (std::uint32_t s = first; s < block.last; ++s)
+      if (program::MemoryAccess const* const m = access_at(s);
+          m != nullptr && m->operand >= 0 && group_of(*m) != Group::wgmma)
+        return m;
+    for (std::int32_t const to : {block.next, block.taken})
+      if (to >= 0 && seen.insert(static_cast<std::uint32_t>(to)).second)
+        work.emplace_back(to, program.blocks[static_cast<std::uint32_t>(to)].first);
+  }
+  return nullptr;
+}
+
 class RaceSearch {
  public:
   RaceSearch(ptx::Module const& module, ptx::Function const& head, ptx::Function const& function,
@@ -135,6 +165,8 @@ class RaceSearch {
     if (may_run() && shared_.obstacle.empty()) sample(runs);
     if (out_.verdict == RaceVerdict::refuted) return out_;
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
+    if (program::MemoryAccess const* const m = used_behind_inval(program_, flow_))
+      return give_up(m->op + " may be behind an mbarrier.inval", {m->line}), out_;
     prepare_proofs();
     PhaseUse const use = phases_of(function_, lowered_, program_, execution_, origins_, shared_.all,
                                    [&](std::uint32_t access) {
@@ -389,7 +421,11 @@ class RaceSearch {
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
     if (rings_ || !barriers_.phases.of_access.empty())
       out_.assumed.emplace_back(
-          "mbarriers are initialised before they are used, and nothing else writes to them");
+          std::any_of(program_.accesses.begin(), program_.accesses.end(), is_inval)
+              ? "mbarriers are initialised before they are used, nothing else writes to them until "
+                "mbarrier.inval, "
+                "and copies to their stages are complete by then"
+              : "mbarriers are initialised before they are used, and nothing else writes to them");
     if (shared_.descriptors)
       out_.assumed.emplace_back("addresses in descriptors of wgmma lie below 2^18 bytes");
     if (!options_.proxies)

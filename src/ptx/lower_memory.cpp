@@ -194,8 +194,18 @@ void bulk_copy(Steps& steps, Instruction const& i) {
       return add_operand(steps, i, operand(i, at), OperandRole::barrier, 8);
 }
 
+/// mbarrier.inval, where operations of mbarriers are listed: a store of its 8 bytes.
+void invalidate(Steps& steps, Instruction const& i) {
+  MemoryAccess m = access_at(steps, i, operand(i, 0));
+  m.bytes = 8;
+  m.instruction = swizproof::Instruction{Operation::st_shared, 8};
+  steps.build.add(std::move(m));
+}
+
 void mbarrier(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;
+  if (steps.lists_mbarriers && op.has("inval") && op.space == Space::shared && !op.has("shared::cluster"))
+    return invalidate(steps, i);
   bool const init = op.has("init"), arrives = op.has("arrive") && !op.has("noComplete"),
              waits = op.has("parity") && (op.has("try_wait") || op.has("test_wait")),
              one = arrives && !op.has("expect_tx") && i.operands.size() == 2;  // it counts one arrival

@@ -272,6 +272,26 @@ TEST(KernelRaces, ABulkCopyIsCompleteBehindItsPhase) {
       init + issued(expect + bulk) + phase_wait + own_load);
 }
 
+TEST(KernelRaces, AnInvalidationEndsAnMbarriersLife) {
+  std::string const copied = first_thread + init + issued(expect + bulk) + phase_wait + own_load,
+                    inval = "mbarrier.inval.shared::cta.b64 [%r2+4096];\n";
+  KernelRaces const races = races_of(copied + "bar.sync 0;\n" + "@%p1 bra I;\n" + inval + "I: bar.sync 0;\n" +
+                                     "st.shared.u32 [%r4+4096], %r1;\n");
+  EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+  EXPECT_TRUE(std::any_of(races.assumed.begin(), races.assumed.end(), [](std::string const& a) {
+    return a.find("until mbarrier.inval") != std::string::npos;
+  }));
+  expect_open(copied + "@%p1 bra I;\n" + inval + "I:\n",
+              "mbarrier.inval.shared::cta.b64 and mbarrier.try_wait");
+  expect_open(copied + "bar.sync 0;\n" + inval, "may access one byte: mbarrier.inval");
+  // The bytes are others' only behind a barrier, and no mbarrier is used again.
+  expect_open(copied + "bar.sync 0;\n@%p1 bra I;\n" + inval + "I: st.shared.u32 [%r4+4096], %r1;\n",
+              "mbarrier.inval");
+  expect_open(first_thread + init + "@%p1 bra I;\n" + inval + "I: bar.sync 0;\n" + issued(expect + bulk) +
+                  phase_wait + own_load,
+              "may be behind an mbarrier.inval");
+}
+
 TEST(KernelRaces, AnMbarrierHasOnePhase) {
   auto const open = [](std::string const& more, std::string const& reason, std::string of = init) {
     expect_open(first_thread + of + issued(more) + phase_wait + own_load, reason);
