@@ -47,10 +47,12 @@ BarrierForm form_of(ptx::Instruction const& i, std::uint64_t threads) {
   return {false, "a barrier of a part of the block is not modelled", number};
 }
 
-/// Instructions that order accesses in another way than barriers of the whole block do.
+/// Instructions that order accesses in another way than barriers of the whole block, and flags (race_flags.hpp), do.
 bool is_other_order(ptx::Opcode const& op) {
+  bool const flag = op.name == "ld" || op.name == "st" || op.name == "atom" || op.name == "red" ||
+                    (op.name == "fence" && !op.has("proxy") && !op.has("mbarrier_init"));
   return op.name == "mbarrier" || (op.name == "cp" && op.has("bulk") && op.has("wait_group")) ||
-         op.has("acquire") || op.has("release") || op.has("acq_rel");
+         (!flag && (op.has("acquire") || op.has("release") || op.has("acq_rel")));
 }
 
 /// Adds a commit of a group, a wait or a proxy fence that is executed for certain.

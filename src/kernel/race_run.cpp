@@ -38,7 +38,8 @@ RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
       accesses_(accesses),
       of_block_(lowered.blocks.size()),
       end_(end),
-      data_(function, lowered) {
+      data_(function, lowered),
+      meetings_(function) {
   for (program::LoweredInstruction const& i : lowered.instructions) of_block_[i.block].push_back(i);
   for (std::size_t s = 0; s < lowered.symbols.size(); ++s) {
     Space const space = lowered.symbols[s].space;
@@ -66,17 +67,19 @@ std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
   std::uint32_t const count = launch.block[0] * launch.block[1] * launch.block[2];
   threads_.assign(count, {});
   for (Thread& t : threads_) t.registers.resize(program_.widths.size());
-  memory_.clear(), seen_.clear(), reported_.clear(), read_.clear(), found_.clear();
+  memory_.clear(), seen_.clear(), read_.clear();
   data_.clear();
-  any_store_ = false, interval_ = 0, left_ = most_block_steps;
+  meetings_.begin(count);
+  any_store_ = false, left_ = most_block_steps;
   for (bool moves = true; moves && left_ > 0;) {
     for (std::uint32_t n = 0; n < count; ++n)
       if (threads_[n].state == Thread::State::runs) go(n);
     moves = release();
   }
+  end_interval();
   complete_ = std::all_of(threads_.begin(), threads_.end(),
                           [](Thread const& t) { return t.state == Thread::State::ended; });
-  return found_;
+  return meetings_.found;
 }
 
 /// Lets warps and the block go on whose threads all wait; false if none does.
@@ -108,7 +111,7 @@ bool RaceRun::release() {
 
 /// Forgets the accesses before a barrier, except copies that may not be complete.
 void RaceRun::begin_interval() {
-  ++interval_;
+  end_interval();
   seen_.clear();
   for (Thread& t : threads_) {
     std::erase_if(t.copies, [](Copy const& c) { return c.done.has_value(); });
@@ -171,7 +174,9 @@ void RaceRun::go(std::uint32_t number) {
       bool const store = i.opcode.name == "st";
       std::uint32_t const from = t.at == 0 ? block.first : list[t.at - 1].last;
       std::optional<Change> const change = change_of(t, number, i);
+      meetings_.flags.before(number, t.phase, i.opcode);
       if (!steps(t, number, from, list[t.at].last, store ? &i : nullptr)) return;
+      meetings_.flags.after(number, t.phase, i.opcode);
       if (change) make(t, i, *change);
       if (store && i.opcode.space == Space::global) store_global(t, i);
       if (writes_elsewhere(i.opcode)) any_store_ = true;
@@ -397,7 +402,7 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   if (store_of != nullptr) store(t, *store_of, at, base.data);
   for (std::uint64_t b = at; b < at + m.bytes; ++b) {
     if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
-    Event e{number, index, t.phase, known.role, data, {}};
+    Event e{number, index, t.phase, known.role, data, {}, -1, meetings_.flags.at(number)};
     if (store_of != nullptr) e.value = memory_[b];
     known.copy ? note_copy(t, e, b, Group::copy) : note(e, b);
   }
@@ -419,7 +424,9 @@ bool RaceRun::wgmma(Thread& t, std::uint32_t number, std::uint32_t index, Value 
   left_ -= std::min<std::uint64_t>(left_, units.size());
   for (std::uint32_t const unit : units)
     for (std::uint64_t b = unit; b < unit + 16; ++b)
-      note_copy(t, {number, index, t.phase, RaceRole::read, descriptor.data, {}}, b, Group::wgmma);
+      note_copy(t,
+                {number, index, t.phase, RaceRole::read, descriptor.data, {}, -1, meetings_.flags.at(number)},
+                b, Group::wgmma);
   return true;
 }
 
@@ -440,30 +447,15 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const atomics = o.role == RaceRole::atomic && e.role == RaceRole::atomic;
     bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
     if (reads || (o.thread == e.thread ? !pending(o) : atomics || strong || ordered(o, e))) continue;
-    bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
-    bool const numbers = stores && !o.value.open && !e.value.open;
-    bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;
-    LoadSets::Set const data = data_.sets.join(o.data, e.data),
-                        values = data_.sets.join(o.value.data, e.value.data);
-    bool const always = equal && values == 0;
-    RaceKind const kind = always   ? RaceKind::same_value
-                          : stores ? RaceKind::lost_store
-                                   : RaceKind::read_write;
-    if (!reported_
-             .insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ, data == 0})
-             .second)
-      continue;
-    found_.push_back({kind,
-                      {o.access, e.access},
-                      {o.thread, e.thread},
-                      {o.role != RaceRole::read, e.role != RaceRole::read},
-                      byte,
-                      interval_,
-                      differ,
-                      data,
-                      stores ? values : 0});
+    meetings_.add(o, e, byte, data_.sets);
   }
   if (of_role < 3) all.push_back(e);
+}
+
+void RaceRun::end_interval() {
+  meetings_.end_interval(data_.sets, [&](std::uint32_t thread) {
+    return threads_[thread].state == Thread::State::stuck || threads_[thread].state == Thread::State::runs;
+  });
 }
 
 }  // namespace swizproof::kernel_detail

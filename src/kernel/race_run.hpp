@@ -3,12 +3,13 @@
 // A launch has zeros in memory, shared memory too, or rising or falling numbers of its words; the block loads again what it stores. Atomics on words of shared memory take
 // effect in the order in which threads are run. A value that is not followed (a shuffle's, most of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own. Instructions of the whole
-// warp, shuffles and those of wgmma, are taken to order its threads.
+// warp, shuffles and those of wgmma, are taken to order its threads. Two accesses that a flag may order (race_flags.hpp) are no race.
 #pragma once
 
 #include "race_access.hpp"
 #include "race_data.hpp"
 #include "race_intervals.hpp"
+#include "race_meetings.hpp"
 
 #include <swizproof/kernel/races.hpp>
 #include <swizproof/program/program.hpp>
@@ -43,17 +44,8 @@ class RaceRun {
   RaceRun(ptx::Function const& function, program::Program const& lowered,
           std::vector<SharedAccess> const& accesses, std::uint64_t end);
 
-  /// Races of a launch, one for each pair of instructions; `by` of an access is its index among the program's.
-  struct Found {
-    RaceKind kind = RaceKind::read_write;
-    std::array<std::uint32_t, 2> access{}, thread{};
-    std::array<bool, 2> write{};
-    std::uint64_t byte = 0;
-    std::uint32_t interval = 0;
-    bool differ = false;       ///< two stores, whose values are known to differ in this launch
-    LoadSets::Set data = 0;    ///< loads that it depends on
-    LoadSets::Set values = 0;  ///< of two stores, loads that their values depend on
-  };
+  /// Races of a launch, one for each pair of instructions.
+  using Found = MetRace;
   std::vector<Found> const& run(RaceLaunch const& launch);
   /// Parameters that it read, by symbol and offset.
   [[nodiscard]] std::set<std::pair<std::uint32_t, std::uint64_t>> const& read() const { return read_; }
@@ -61,20 +53,12 @@ class RaceRun {
   [[nodiscard]] LoadSets& sets() { return data_.sets; }
   /// True if every thread came to its end.
   [[nodiscard]] bool complete() const { return complete_; }
+  /// True if a flag may order two accesses of a run that would be a race.
+  [[nodiscard]] bool has_flags() const { return meetings_.any_by_flag; }
 
  private:
-  struct Value {
-    std::uint64_t bits = 0;
-    bool open = true;        ///< not known
-    LoadSets::Set data = 0;  ///< loads that it depends on
-  };
-  struct Event {
-    std::uint32_t thread = 0, access = 0, phase = 0;
-    RaceRole role = RaceRole::none;
-    LoadSets::Set data = 0;  ///< of its address, and of whether it is executed
-    Value value{};
-    std::int32_t copy = -1;  ///< index of the thread's copies; -1: none
-  };
+  using Value = RaceValue;
+  using Event = RaceEvent;
   /// One byte of a copy by cp.async, or one that wgmma reads.
   struct Copy {
     Event event{};
@@ -115,6 +99,7 @@ class RaceRun {
   void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where);
   void store_global(Thread const& t, ptx::Instruction const& i);
   void note(Event const& e, std::uint64_t byte);
+  void end_interval();
   void note_copy(Thread& t, Event e, std::uint64_t byte, Group of);
   bool wgmma(Thread& t, std::uint32_t number, std::uint32_t index, Value const& descriptor);
   bool order_copies(Thread& t, ptx::Instruction const& i);
@@ -139,10 +124,8 @@ class RaceRun {
   bool any_store_ = false;  ///< to an address that is not known
   DataDecisions data_;
   std::unordered_map<std::uint64_t, std::vector<Event>> seen_{};
-  std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind, bool, bool>> reported_{};
   std::set<std::pair<std::uint32_t, std::uint64_t>> read_{};
-  std::vector<Found> found_{};
-  std::uint32_t interval_ = 0;
+  RaceMeetings meetings_;
   std::uint64_t left_ = 0;  ///< steps
   bool complete_ = false;
 };

@@ -179,6 +179,8 @@ class RaceSearch {
     else if (!find_rings(use))
       return out_;
     prove(runs);
+    if (out_.verdict == RaceVerdict::unknown && runs.has_flags())
+      out_.reason += "; it may be ordered by a flag";
     return out_;
   }
 

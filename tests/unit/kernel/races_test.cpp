@@ -111,6 +111,47 @@ TEST(KernelRaces, WarpsAreOrderedByTheirBarrier) {
   expect_race("st.shared.u32 [%r4], %r1; bar.warp.sync -1; ld.shared.u32 %r6, [%r5];");
 }
 
+/// Thread 0 stores a word and sets a flag; the others read the word when they have read the flag.
+std::string by_flag(std::string const& write, std::string const& set, std::string const& read,
+                    std::string const& behind, std::string const& more = "") {
+  return "setp.ne.u32 %p1, %r1, 0; @%p1 bra B; " + write + set + " bra.uni E;\nB: " + read +
+         " [%r2+4096]; setp.eq.u32 %p2, %r6, 0; @%p2 bra B; " + behind +
+         "ld.shared.u32 %r7, [%r2];\nE: " + more;
+}
+std::string const word = "st.shared.u32 [%r2], 7; ", membar = "membar.cta; ",
+                  set = "st.volatile.shared.u32 [%r2+4096], 1; ", poll = "ld.volatile.shared.u32 %r6,";
+
+TEST(KernelRaces, AFlagMayOrderAccesses) {
+  std::string const why = "it may be ordered by a flag", all = "fence.acq_rel.cta; ",
+                    release = "st.release.cta.shared.u32 [%r2+4096], 1; ",
+                    acquire = "ld.acquire.cta.shared.u32 %r6,";
+  expect_open(by_flag(word + membar, set, poll, membar), why);
+  expect_open(
+      by_flag(word + all, "st.relaxed.cta.shared.u32 [%r2+4096], 1;", "ld.relaxed.cta.shared.u32 %r6,", all),
+      why);
+  expect_open(by_flag(word, release, acquire, ""), why);
+  expect_open(by_flag(word + "fence.sc.cta; ", set, acquire, ""), why);
+  expect_open(by_flag(word + "membar.gl; ", "red.shared.or.b32 [%r2+4096], 1;", poll, "membar.sys; "), why);
+  // Warps pass it on: thread 1 alone waits, and its warp behind it.
+  std::string const lanes =
+      "setp.ge.u32 %p1, %r1, 32; @%p1 bra W; setp.ne.u32 %p2, %r1, 0; @%p2 bra V; " + word +
+      "\nV: bar.warp.sync -1; setp.ne.u32 %p2, %r1, 1; @%p2 ret; " + membar + set +
+      "ret;\nW: setp.ne.u32 %p2, %r1, 33; @%p2 bra X;\nB: " + poll +
+      " [%r2+4096]; setp.eq.u32 %p2, %r6, 0; @%p2 bra B; " + membar +
+      "\nX: bar.warp.sync -1; setp.eq.u32 %p2, %r1, 33; @%p2 ret; ld.shared.u32 %r7, [%r2]; ";
+  EXPECT_NE(races_of(lanes, {.block = {{64, 1, 1}}}).verdict, RaceVerdict::refuted);
+}
+
+TEST(KernelRaces, AFlagWithoutAFenceOrdersNothing) {
+  expect_race(by_flag(word, set, poll, membar));
+  expect_race(by_flag(word + membar, set, poll, ""));
+  expect_race(by_flag(membar, set + word, poll, membar));
+  expect_race(by_flag(word + membar, "st.shared.u32 [%r2+4096], 1; ", poll, membar));
+  expect_race(by_flag(word + membar, set, "ld.shared.u32 %r6,", membar));
+  expect_race(
+      by_flag(word + membar, set, poll, membar, "bar.sync 0; st.shared.u32 [%r4], %r1; " + neighbour));
+}
+
 TEST(KernelRaces, WhatIsNotModelledIsUndecided) {
   expect_open(copy + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r2+64];", "cp.async.mbarrier.arrive");
   expect_open("bar.sync 1, 32; st.shared.u32 [%r4], %r1; bar.sync 1, 32; ld.shared.u32 %r6, [%r5];",

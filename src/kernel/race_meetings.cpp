@@ -1,0 +1,55 @@
+#include "race_meetings.hpp"
+
+#include <algorithm>
+
+namespace swizproof::kernel_detail {
+
+void RaceMeetings::begin(std::size_t threads) {
+  flags.begin(threads);
+  found.clear(), meetings_.clear(), met_.clear(), reported_.clear();
+  interval = 0;
+}
+
+void RaceMeetings::add(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets) {
+  if (!flags.any() || o.thread == e.thread)
+    report(o, e, byte, sets);
+  else if (met_.insert({o.access, e.access, o.thread, e.thread}).second)
+    meetings_.push_back({o, e, byte});
+}
+
+void RaceMeetings::end_interval(LoadSets& sets, std::function<bool(std::uint32_t)> const& goes_on) {
+  auto const access = [&](RaceEvent const& e) {
+    return FlagOrders::Access{e.thread, e.phase, e.flags, goes_on(e.thread)};
+  };
+  for (Meeting const& m : meetings_)
+    if (flags.may_order(access(m.first), access(m.second)))
+      any_by_flag = true;
+    else
+      report(m.first, m.second, m.byte, sets);
+  meetings_.clear(), met_.clear();
+  flags.begin_interval();
+  ++interval;
+}
+
+void RaceMeetings::report(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets) {
+  bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
+  bool const numbers = stores && !o.value.open && !e.value.open;
+  bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;
+  LoadSets::Set const data = sets.join(o.data, e.data), values = sets.join(o.value.data, e.value.data);
+  bool const always = equal && values == 0;
+  RaceKind const kind = always ? RaceKind::same_value : stores ? RaceKind::lost_store : RaceKind::read_write;
+  if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ, data == 0})
+           .second)
+    return;
+  found.push_back({kind,
+                   {o.access, e.access},
+                   {o.thread, e.thread},
+                   {o.role != RaceRole::read, e.role != RaceRole::read},
+                   byte,
+                   interval,
+                   differ,
+                   data,
+                   stores ? values : 0});
+}
+
+}  // namespace swizproof::kernel_detail
