@@ -1,5 +1,6 @@
 // Atomic operations on shared and global memory [PTX ISA, Parallel Synchronization and Communication Instructions, atom and red].
 #include "execute.hpp"
+#include "real_numbers.hpp"
 
 #include <swizproof/program/step.hpp>
 
@@ -31,6 +32,17 @@ std::uint64_t result(std::string_view op, program::Type type, std::uint64_t old,
   return less == (op == "min") ? old : b;
 }
 
+/// True if PTX does not fix a sum: of a NaN, or of numbers below the normal ones, which are 0 in global memory and none in shared memory.
+bool is_not_fixed(std::string_view type_name, Word const& old, Word const& b) {
+  Packed const type = packed_of(type_name);
+  bool out = false;
+  for (Word const* const w : {&old, &b}) {
+    for (unsigned part = 0; part < type.count; ++part) out = out || has_nan(*w, type, part * type.bytes);
+    out = out || (type.format == Format::f32 && flushed(*w, type).number != w->number);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::uint32_t AtomicKinds::of(std::string_view op, program::Type type, Word const& b) {
@@ -51,7 +63,9 @@ Word after_atomic(Now const& now, std::string_view op, program::Type type, std::
   if (op == "cas")
     return plain_ones ? (old.number == (b.number & low_bits(type.bits)) ? c : old)
                       : now.unknown(type.bits, {&old, &b, &c});
-  if (op == "add" && type.kind == 'f') return sum_of_reals(now.block.names, type_name, now.index, old, b);
+  if (op == "add" && type.kind == 'f')
+    return is_not_fixed(type_name, old, b) ? now.unknown(type.bits, {&old, &b})
+                                           : sum_of_reals(now.block.names, type_name, now.index, old, b);
   program::Step step;
   step.width = static_cast<std::uint8_t>(type.bits);
   step.action = op == "add"   ? Action::add

@@ -1,9 +1,10 @@
 // max, min and abs of registers.
 #include "execute.hpp"
+#include "real_numbers.hpp"
 
 #include <array>
-#include <cmath>
 #include <optional>
+#include <vector>
 
 namespace swizproof::flow_detail {
 
@@ -22,6 +23,11 @@ Word extreme_part(Now const& now, Packed const& type, std::array<Word, 3> const&
   std::optional<Name> out;
   auto const take = [&](Name x) { out = out ? names.extreme(*out, x, smaller, is_unsigned, now.index) : x; };
   for (std::size_t k = 0; k < sources; ++k) {
+    if (has_nan(args[k], type, at)) {
+      auto const nan = canonical_nan(type.format);
+      if (now.decoded.has("NaN") && nan) return plain(*nan);
+      continue;
+    }
     Name const x = names.whole(args[k], at, type.bytes, type.format, now.index, type.sign);
     if (type.format == Format::integer && names[x].kind == NameKind::bits)  // read with another sign
       return now.unknown(8 * type.bytes, {&args[0], &args[1], &args[2]});
@@ -29,28 +35,25 @@ Word extreme_part(Now const& now, Packed const& type, std::array<Word, 3> const&
     if (now.decoded.name == "abs")
       take(names.product(names.number(-1, type.format, type.bytes), x, type.format, type.bytes, now.index));
   }
-  return names.word(*out);
+  return out ? names.word(*out) : now.unknown(8 * type.bytes, {&args[0], &args[1], &args[2]});
 }
 
-/// The same of floating-point numbers without names; nothing if one is a NaN. Of zeros the positive one is larger.
-std::optional<Word> extreme_number(Now const& now, Packed const& type, std::array<Word, 3> const& args,
-                                   std::size_t sources, unsigned at) {
-  bool const smaller = now.decoded.name == "min";
-  std::optional<double> out;
+/// The same of floating-point numbers; nothing if one has a name, or if PTX does not fix the result.
+std::optional<Word> plain_extreme(Now const& now, Packed const& type, std::array<Word, 3> const& args,
+                                  std::size_t sources, unsigned at) {
+  std::vector<double> values;
   for (std::size_t k = 0; k < sources; ++k) {
-    double x = value_of_bits(args[k].number >> 8 * at & low_bits(8 * type.bytes), type.format, type.bytes);
-    if (((args[k].named >> at) & ((1U << type.bytes) - 1)) != 0 || std::isnan(x)) return std::nullopt;
-    if (now.decoded.name == "abs") x = std::fabs(x);
-    bool const less = !out || x < *out || (x == *out && std::signbit(x));
-    if (!out || less == smaller) out = x;
+    if (((args[k].named >> at) & ((1U << type.bytes) - 1)) != 0) return std::nullopt;
+    values.push_back(
+        value_of_bits(args[k].number >> 8 * at & low_bits(8 * type.bytes), type.format, type.bytes));
   }
-  std::uint64_t bits = 0;
-  return bits_of_value(*out, type.format, bits) ? std::optional(plain(bits)) : std::nullopt;
+  RealNumber const number = extreme_number(now.decoded, type, values);
+  return number.bits ? std::optional(plain(*number.bits)) : std::nullopt;
 }
 
 }  // namespace
 
-/// max, min and abs [PTX ISA, Floating Point and Integer Arithmetic Instructions]. A NaN is no value here.
+/// max, min and abs [PTX ISA, Floating Point and Integer Arithmetic Instructions]. An operand with a name is no NaN here.
 void extreme(Now const& now) {
   Decoded const& d = now.decoded;
   Packed const type = packed_of(d.parts.back());
@@ -64,6 +67,7 @@ void extreme(Now const& now) {
     unsigned named = 0;
     for (std::size_t k = 0; k < sources; ++k) {
       args[k] = now.operand(now.in.operands[k + 1], lane, 8 * type.bytes * type.count);
+      if (d.has("ftz")) args[k] = flushed(args[k], type);
       named |= args[k].named;
     }
     if (integer && named == 0) {
@@ -73,7 +77,7 @@ void extreme(Now const& now) {
     Word result;
     for (unsigned part = 0; part < type.count && !bent; ++part) {
       unsigned const at = part * type.bytes;
-      auto const number = integer ? std::nullopt : extreme_number(now, type, args, sources, at);
+      auto const number = integer ? std::nullopt : plain_extreme(now, type, args, sources, at);
       place(result, at, number ? *number : extreme_part(now, type, args, sources, at), type.bytes);
     }
     now.put(now.in.operands[0], lane,

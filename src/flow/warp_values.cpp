@@ -1,5 +1,6 @@
 // Values with names: floating-point arithmetic, conversions, matrix products and exchanges within a warp.
 #include "execute.hpp"
+#include "real_numbers.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
 #include <swizproof/program/floating.hpp>
@@ -33,44 +34,50 @@ Name real_name(Names& names, std::string_view op, std::array<Name, 3> const& arg
 
 // -------------------------------------------------------------------------------------- arithmetic
 
+namespace {
+
+/// One element of a register that add, sub, mul, fma or neg gives. A NaN is no value here.
+Word real_part(Now const& now, Packed const& type, std::array<Word, 3> const& args, std::size_t sources,
+               unsigned at) {
+  Decoded const& d = now.decoded;
+  std::array<Name, 3> names{};
+  std::array<double, 3> values{};
+  bool named = false, nan = false;
+  for (std::size_t k = 0; k < sources; ++k) {
+    named = named || args[k].named != 0;
+    nan = nan || has_nan(args[k], type, at);
+    names[k] = now.block.names.whole(args[k], at, type.bytes, type.format, now.index);
+    values[k] = value_of_bits(args[k].number >> 8 * at, type.format, type.bytes);
+  }
+  bool const bent = d.has("sat") || d.has("relu");
+  RealNumber const number = named ? RealNumber{{}, !nan && !bent} : arithmetic_number(d, type, values);
+  if (number.bits) return plain(*number.bits);
+  if (!number.fixed || bent) return now.unknown(8 * type.bytes, {&args[0], &args[1], &args[2]});
+  return now.block.names.word(
+      real_name(now.block.names, d.parts[0], names, type.format, type.bytes, now.index));
+}
+
+}  // namespace
+
 /// add, sub, mul, fma and neg of floating-point numbers; those without names are computed.
 void real(Now const& now) {
   Decoded const& d = now.decoded;
   Packed const type = packed_of(d.parts.back());
   bool const mixed = d.parts.size() > 2 && packed_of(d.parts[d.parts.size() - 2]).format != Format::integer;
-  bool const bent = d.has("sat") || d.has("relu") || mixed;
-  std::size_t const sources = now.in.operands.size() - 1;
+  std::size_t const sources = std::min<std::size_t>(now.in.operands.size() - 1, 3);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     Word result;
     std::array<Word, 3> args{};
-    for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k)
+    for (std::size_t k = 0; k < sources; ++k) {
       args[k] = now.operand(now.in.operands[k + 1], lane, std::max(d.type.bits, 16U));
-    bool const all_plain = (args[0].named | args[1].named | args[2].named) == 0;
-    if (bent) {
-      now.put(now.in.operands[0], lane,
-              now.unknown(std::max(d.type.bits, 16U), {&args[0], &args[1], &args[2]}));
-      continue;
+      if (d.has("ftz")) args[k] = flushed(args[k], type);
     }
-    for (unsigned part = 0; part < type.count; ++part) {
-      std::array<Name, 3> names{};
-      std::array<double, 3> values{};
-      for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k) {
-        names[k] = now.block.names.whole(args[k], part * type.bytes, type.bytes, type.format, now.index);
-        values[k] = value_of_bits(args[k].number >> 8 * part * type.bytes, type.format, type.bytes);
-      }
-      Name const name = real_name(now.block.names, d.parts[0], names, type.format, type.bytes, now.index);
-      std::string_view const op = d.parts[0];
-      double const exact = op == "neg"   ? -values[0]
-                           : op == "add" ? values[0] + values[1]
-                           : op == "sub" ? values[0] - values[1]
-                           : op == "mul" ? values[0] * values[1]
-                                         : std::fma(values[0], values[1], values[2]);
-      std::uint64_t bits = 0;
-      bool const known = all_plain && bits_of_value(exact, type.format, bits);
-      place(result, part * type.bytes, known ? plain(bits) : now.block.names.word(name), type.bytes);
-    }
-    now.put(now.in.operands[0], lane, result);
+    for (unsigned part = 0; part < type.count && !mixed; ++part)
+      place(result, part * type.bytes, real_part(now, type, args, sources, part * type.bytes), type.bytes);
+    if (d.has("ftz")) result = flushed(result, type);
+    now.put(now.in.operands[0], lane,
+            mixed ? now.unknown(std::max(d.type.bits, 16U), {&args[0], &args[1], &args[2]}) : result);
   }
 }
 
@@ -106,9 +113,9 @@ void compare(Now const& now) {
     bool known = !joined;
     for (std::size_t k = 0; k < 2; ++k) {
       args[k] = now.operand(now.in.operands[k + 1], lane, 8 * type.bytes);
+      if (d.has("ftz")) args[k] = flushed(args[k], type);
       values[k] = value_of_bits(args[k].number, type.format, type.bytes);
-      known = known && args[k].named == 0 &&
-              !(d.has("ftz") && std::fpclassify(static_cast<float>(values[k])) == FP_SUBNORMAL);
+      known = known && args[k].named == 0;
     }
     std::optional<bool> const truth =
         known ? program::float_compares(d.parts[1], values[0], values[1]) : std::nullopt;
@@ -124,6 +131,28 @@ void compare(Now const& now) {
   }
 }
 
+namespace {
+
+/// One element that cvt makes of bytes of a word; `bent`: another value than the source's.
+Word converted_part(Now const& now, Packed const& from, Packed const& to, Word const& source, unsigned at,
+                    bool bent) {
+  Names& names = now.block.names;
+  std::uint64_t const low = source.number >> 8 * at & low_bits(8 * from.bytes);
+  bool const is_unsigned = source.named == 0 && from.format == Format::integer && from.sign == 'u';
+  double const value = is_unsigned ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
+  bool const exact = from.format != Format::integer || std::fabs(value) < 0x1p53;
+  RealNumber number;
+  if (source.named == 0 && (exact || now.decoded.has("rn")))
+    number = converted_number(now.decoded, to, value);
+  if (number.bits) return plain(*number.bits);
+  if (bent || !number.fixed) return now.unknown(8 * to.bytes, {&source});
+  Name const name = is_unsigned ? names.number(value, to.format, to.bytes)
+                                : names.whole(source, at, from.bytes, from.format, now.index, from.sign);
+  return names.word(names.converted(name, to.format, to.bytes, now.index));
+}
+
+}  // namespace
+
 /// cvt: the name stays. Integers without names are converted by the instruction's steps.
 void convert(Now const& now) {
   Decoded const& d = now.decoded;
@@ -133,44 +162,32 @@ void convert(Now const& now) {
   // Rounding to an integer is no change of format: floor(x) is not x. [PTX ISA, cvt: .rni, .rzi, .rmi, .rpi]
   bool const to_integer = from.format != Format::integer && (to.format == Format::integer || d.has("rni") ||
                                                              d.has("rzi") || d.has("rmi") || d.has("rpi"));
-  bool const bent = d.has("relu") || d.has("sat") || d.has("scaled::n2::ue8m0") || to_integer;
+  bool const scaled = d.has("scaled::n2::ue8m0"), bent = d.has("relu") || d.has("sat") || to_integer;
   std::size_t const sources = now.in.operands.size() - 1;
   std::uint32_t plain_lanes = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::array<Word, 2> args{};
-    for (std::size_t k = 0; k < std::min<std::size_t>(sources, 2); ++k)
-      args[k] = now.operand(now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
     if (integers) {
       plain_lanes |= 1U << lane;
       continue;
     }
-    if (bent) {
-      now.put(now.in.operands[0], lane, now.unknown(8 * to.bytes * to.count, {&args[0], &args[1]}));
-      continue;
+    std::array<Word, 2> args{};
+    for (std::size_t k = 0; k < std::min<std::size_t>(sources, 2); ++k) {
+      args[k] = now.operand(now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
+      if (d.has("ftz") && from.format == Format::f32) args[k] = flushed(args[k], from);
     }
     Word result;
-    for (unsigned part = 0; part < to.count; ++part) {
+    for (unsigned part = 0; part < to.count && !scaled; ++part) {
       // The first of two sources becomes the upper half.
       bool const split = from.count == 1 && to.count == 2;
-      Word const& source = split ? args[1 - part] : args[0];
-      unsigned const at = split ? 0 : part * from.bytes;
-      std::uint64_t const low = source.number >> 8 * at & low_bits(8 * from.bytes);
-      bool const whole_number = source.named == 0 && from.format == Format::integer && from.sign == 'u';
-      double const value =
-          whole_number ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
-      Name const name =
-          whole_number ? now.block.names.number(value, to.format, to.bytes)
-                       : now.block.names.whole(source, at, from.bytes, from.format, now.index, from.sign);
-      std::uint64_t bits = 0;
-      bool const known =
-          source.named == 0 && to.format != Format::integer && bits_of_value(value, to.format, bits);
       place(result, part * to.bytes,
-            known ? plain(bits)
-                  : now.block.names.word(now.block.names.converted(name, to.format, to.bytes, now.index)),
+            converted_part(now, from, to, split ? args[1 - part] : args[0], split ? 0 : part * from.bytes,
+                           bent),
             to.bytes);
     }
-    now.put(now.in.operands[0], lane, result);
+    if (d.has("ftz") && to.format == Format::f32) result = flushed(result, to);
+    now.put(now.in.operands[0], lane,
+            scaled ? now.unknown(8 * to.bytes * to.count, {&args[0], &args[1]}) : result);
   }
   if (plain_lanes == 0) return;
   Now const rest{now.block, now.warp, now.index, now.in, now.decoded, now.lowered, plain_lanes};

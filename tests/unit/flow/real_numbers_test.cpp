@@ -1,0 +1,91 @@
+// Floating-point instructions on numbers. [PTX ISA 9.1, 9.7.3: Floating-Point Instructions; 9.7.9.21: cvt]
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+/// The bits that instructions leave in %f2.
+std::string bits_by(std::string const& body) {
+  return Case{body + "mov.b32 %r4, %f2;\nst.global.u32 [%rd3], %r4;\n", "u32[64]", "f32[64]"}.value(0);
+}
+std::string of_two(std::string const& op, std::string const& a, std::string const& b) {
+  return bits_by("mov.b32 %f1, " + a + ";\nmov.b32 %f3, " + b + ";\n" + op + " %f2, %f1, %f3;\n");
+}
+std::string of_one(std::string const& op, std::string const& a, std::string const& to = "%f2") {
+  return bits_by("mov.b32 %f1, " + a + ";\n" + op + " " + to + ", %f1;\n" +
+                 (to == "%f2" ? "" : "mov.b32 %f2, " + to + ";\n"));
+}
+
+TEST(RealNumbers, OfANanTheExtremesAreTheOtherNumber) {
+  EXPECT_EQ(of_two("max.f32", "0x7fc00000", "0x40000000"), "c[0] = 1073741824");
+  EXPECT_EQ(of_two("min.f32", "0x40000000", "0xffc12345"), "c[0] = 1073741824");
+  EXPECT_EQ(of_two("max.NaN.f32", "0x7fc00000", "0x40000000"), "c[0] = 2147483647");
+  EXPECT_NE(of_two("min.f32", "0x7fc00000", "0x7fc00000").find("min.f32 of"), std::string::npos);
+  EXPECT_NE(of_one("abs.f32", "0xffc00001").find("abs.f32 of"), std::string::npos);
+  Case one{load + "mov.b32 %f3, 0x7fc00000;\nmax.f32 %f2, %f1, %f3;\n" + store};
+  one.expect = {"c[i] = a[i]"};
+  EXPECT_EQ(one.answer(), "proved");
+  Case const always{load +
+                        "mov.b32 %f3, 0x7fc00000;\nmax.NaN.f32 %f2, %f1, %f3;\nmov.b32 %r4, %f2;\n"
+                        "st.global.u32 [%rd3], %r4;\n",
+                    "u32[64]",
+                    "f32[64]",
+                    {"c[i] = 2147483647"}};
+  EXPECT_EQ(always.answer(), "proved");
+}
+
+TEST(RealNumbers, WithFtzAreNotBelowTheNormalOnes) {
+  EXPECT_EQ(of_two("max.f32", "0x00000003", "0x80000000"), "c[0] = 3");
+  EXPECT_EQ(of_two("max.ftz.f32", "0x00000003", "0x80000000"), "c[0] = 0");
+  EXPECT_EQ(of_two("min.ftz.f32", "0x00000003", "0x80000007"), "c[0] = -2147483648") << "-0 is below +0";
+  EXPECT_EQ(of_two("mul.f32", "0x80400000", "0x3f000000"), "c[0] = -2145386496");
+  EXPECT_EQ(of_two("mul.ftz.f32", "0x80400000", "0x3f000000"), "c[0] = -2147483648") << "of the source";
+  EXPECT_EQ(of_two("mul.ftz.f32", "0x00800000", "0x3f000000"), "c[0] = 0") << "of the result";
+  EXPECT_EQ(of_two("mul.ftz.f32", "0x00800001", "0x3e800000"), "c[0] = 0") << "which is rounded";
+  EXPECT_EQ(of_one("neg.ftz.f32", "0x00000001"), "c[0] = -2147483648");
+  EXPECT_EQ(of_one("cvt.rpi.ftz.s32.f32", "0x00000001", "%r5"), "c[0] = 0");
+  EXPECT_EQ(of_one("cvt.rpi.s32.f32", "0x00000001", "%r5"), "c[0] = 1");
+  EXPECT_EQ(bits_by("mov.b32 %f1, 0x00000001;\nmov.b32 %f2, 0;\nsetp.eq.ftz.f32 %p1, %f1, %f2;\n"
+                    "@%p1 mov.b32 %f2, 7;\n"),
+            "c[0] = 7");
+}
+
+TEST(RealNumbers, WithSatAndReluAreLimited) {
+  EXPECT_EQ(of_two("add.sat.f32", "0x40000000", "0x3f800000"), "c[0] = 1065353216");
+  EXPECT_EQ(of_two("add.sat.f32", "0xc0000000", "0x3f800000"), "c[0] = 0");
+  EXPECT_EQ(of_two("add.sat.f32", "0x7fc00000", "0x3f800000"), "c[0] = 0") << "a NaN is 0";
+  EXPECT_EQ(of_one("cvt.sat.f32.f32", "0x40000000"), "c[0] = 1065353216");
+  EXPECT_NE(of_two("add.sat.f32", "0x80000000", "0x80000000").find("add.sat.f32 of"), std::string::npos);
+}
+
+TEST(RealNumbers, OfAnotherRoundingAreExactOrNone) {
+  EXPECT_EQ(of_two("add.rp.f32", "0x3f800000", "0x3f800000"), "c[0] = 1073741824");
+  EXPECT_NE(of_two("add.rm.f32", "0x3f800000", "0xbf800000").find("add.rm.f32 of"), std::string::npos)
+      << "-0, not 0";
+  // 2^60 + 2^-60, which a double does not hold
+  EXPECT_NE(of_two("add.rp.f32", "0x5d800000", "0x21800000"), "c[0] = 1568669696");
+  EXPECT_EQ(of_two("add.rn.f32", "0x5d800000", "0x21800000"), "c[0] = 1568669696");
+}
+
+TEST(RealNumbers, OfOneWithoutANumberAreNoNumbers) {
+  EXPECT_NE(of_two("add.f32", "0x7f800000", "0xff800000").find("add.f32 of"), std::string::npos);
+  Case const c{load + "mov.b32 %f3, 0x7fc00000;\nadd.f32 %f2, %f1, %f3;\n" + store,
+               "f32[64]",
+               "f32[64]",
+               {"c[i] = a[i]"}};
+  EXPECT_EQ(c.kind(), "unknown");
+}
+
+TEST(RealNumbers, AreRoundedToIntegers) {
+  EXPECT_EQ(of_one("cvt.rni.f32.f32", "0x41180000"), "c[0] = 1092616192") << "9.5 is 10";
+  EXPECT_EQ(of_one("cvt.rni.s32.f32", "0x40200000", "%r5"), "c[0] = 2") << "2.5";
+  EXPECT_EQ(of_one("cvt.rzi.s32.f32", "0xc15ccccd", "%r5"), "c[0] = -13");
+  EXPECT_EQ(of_one("cvt.rzi.u32.f32", "0xc15ccccd", "%r5"), "c[0] = 0");
+  EXPECT_EQ(of_one("cvt.rzi.s32.f32", "0x7f800000", "%r5"), "c[0] = 2147483647");
+  EXPECT_NE(of_one("cvt.rzi.s32.f32", "0x7fc00000", "%r5").find("cvt.rzi.s32.f32 of"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace swizproof
