@@ -112,6 +112,7 @@ struct FlowSum {
   std::uint64_t steps = 0;  ///< nodes that were looked at
   bool widened =
       false;  ///< it has a sum or product of integers in fewer bits, taken as one that has not wrapped
+  bool real = false;  ///< it has floating-point numbers that are computed or converted, taken as exact
 };
 
 /// Sets of sums whose largest or smallest is a factor. Each has a number, behind those of all other factors.

@@ -29,6 +29,7 @@ using flow_detail::Names;
 using flow_detail::Target;
 
 constexpr std::size_t most_shown = 4;
+constexpr char const* exact_floats = "floating-point arithmetic is exact: no rounding, overflow or NaN";
 
 /// The element that a byte of global memory belongs to.
 struct Written {
@@ -98,17 +99,6 @@ void soften(FlowReport& report) {
   report.verdict = FlowVerdict::unknown;
 }
 
-/// Fails if an expectation before has an element of the last one.
-void must_be_disjoint(FlowKernel const& kernel, std::vector<Target> const& targets) {
-  Target const& last = targets.back();
-  for (std::size_t i = 0; i + 1 < targets.size(); ++i)
-    for (std::uint64_t e = 0; targets[i].array() == last.array() && e < kernel.arrays[last.array()].size();
-         ++e)
-      if (targets[i].place(e) != 0 && last.place(e) != 0)
-        throw InputError::whole("two expectations of " + kernel.arrays[last.array()].element(e), last.text(),
-                                "give each its own range: for i in 0..127");
-}
-
 /// One launch, block by block.
 class Launched {
  public:
@@ -119,7 +109,7 @@ class Launched {
     for (FlowExpectation const& e : expectations) {
       targets_.emplace_back(e, kernel);
       report_.elements += targets_.back().count();
-      must_be_disjoint(kernel_, targets_);
+      flow_detail::must_be_disjoint(kernel_, targets_);
     }
   }
 
@@ -327,8 +317,14 @@ class Launched {
   /// True if the sum that an element holds is known. Notes what it assumes.
   bool followed(Written const& w, FlowSum const& found) {
     if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
-    if (found.widened) assumed_.insert("integers do not wrap before they are widened");
+    note_assumed(found);
     return true;
+  }
+
+  /// Notes what a sum of terms assumes.
+  void note_assumed(FlowSum const& sum) {
+    if (sum.widened) assumed_.insert("integers do not wrap before they are widened");
+    if (sum.real) assumed_.insert(exact_floats);
   }
 
   /// Makes the answer unknown; false. `line`: ~0U if no instruction is to be named.
@@ -432,7 +428,10 @@ class Launched {
     if (!shown_.insert(w.array).second && !kernel_.launch.every_element) return;
     FlowSum const sum = names.expand(name_of(kernel_, w, block, names));
     std::string text = kernel_.arrays[w.array].element(w.element) + " =";
-    if (!sum.refused.empty()) text += " " + sum.refused;
+    if (sum.refused.empty())
+      note_assumed(sum);
+    else
+      text += " " + sum.refused;
     std::size_t const most = kernel_.launch.every_element ? sum.terms.size() : 8;
     for (std::size_t i = 0; i < std::min(sum.terms.size(), most); ++i)
       text += (i == 0 ? " " : " + ") + names.text(sum.terms[i]);
@@ -548,8 +547,7 @@ class Launched {
     if (kernel_.launch.proxy == FlowProxy::off) left_out_.insert("proxy fences (--proxy off)");
     if (kernel_.launch.proxy == FlowProxy::write)
       left_out_.insert("proxy fences behind reads and mbarrier.init (--proxy write)");
-    if (!targets_.empty() && kernel_.rounds())
-      assumed_.insert("floating-point arithmetic is exact: no rounding, overflow or NaN");
+    if (!targets_.empty() && kernel_.rounds()) assumed_.insert(exact_floats);
     if (kernel_.launch.same_values) assumed_.insert("two writes of one value without order are accepted");
     report_.left_out.assign(left_out_.begin(), left_out_.end());
     report_.assumed.assign(assumed_.begin(), assumed_.end());

@@ -138,6 +138,14 @@ class Expansion {
     return node.format == Format::integer &&
            (whole_->format != Format::integer || node.bytes < whole_->bytes);
   }
+  /// True for a floating-point number that is computed, or converted to a format that may not hold it.
+  [[nodiscard]] bool may_round(NameNode const& node) const {
+    if (node.format == Format::integer) return false;
+    if (node.kind == NameKind::converted)
+      return names_[node.a].format == Format::integer || names_[node.a].bytes >= node.bytes;
+    return node.kind == NameKind::sum || node.kind == NameKind::product ||
+           node.kind == NameKind::accumulated || node.kind == NameKind::extreme;
+  }
 
   Names const& names_;
   NameNode const* whole_ = nullptr;  ///< the value that is expanded
@@ -180,6 +188,7 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
     Name const at = work.back();
     work.pop_back();
     NameNode const& node = names_[at];
+    out.real = out.real || may_round(node);
     switch (node.kind) {
       case NameKind::element:
       case NameKind::bits:
@@ -208,6 +217,7 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
           out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
           break;
         }
+        out.real = out.real || a.real || b.real;
         out.widened = out.widened || a.widened || b.widened;
         multiply(a, b, coefficient, out, node.line);
         break;
@@ -215,6 +225,7 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
       case NameKind::extreme: {
         FlowSum const inner = extreme(at);
         out.refused = inner.refused, out.line = inner.line, out.widened = out.widened || inner.widened;
+        out.real = out.real || inner.real;
         for (FlowTerm const& t : inner.terms) out.terms.push_back({t.factors, coefficient * t.coefficient});
         break;
       }
@@ -314,7 +325,7 @@ FlowSum Expansion::extreme(Name n) {
     }
     FlowSum member = of(leaf);
     out.refused = member.refused, out.line = member.line;
-    out.widened = out.widened || member.widened;
+    out.widened = out.widened || member.widened, out.real = out.real || member.real;
     if ((size += member.terms.size()) > most_terms)
       out.refused = "the values of max or min have more than 2^22 terms", out.line = top.line;
     members.push_back(std::move(member.terms));

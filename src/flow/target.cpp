@@ -239,4 +239,14 @@ std::uint64_t Target::index(FlowReference const& r, std::uint32_t id, Values con
   return at;
 }
 
+void must_be_disjoint(FlowKernel const& kernel, std::vector<Target> const& targets) {
+  Target const& last = targets.back();
+  for (std::size_t i = 0; i + 1 < targets.size(); ++i)
+    for (std::uint64_t e = 0; targets[i].array() == last.array() && e < kernel.arrays[last.array()].size();
+         ++e)
+      if (targets[i].place(e) != 0 && last.place(e) != 0)
+        throw InputError::whole("two expectations of " + kernel.arrays[last.array()].element(e), last.text(),
+                                "give each its own range: for i in 0..127");
+}
+
 }  // namespace swizproof::flow_detail

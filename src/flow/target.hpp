@@ -69,4 +69,7 @@ class Target {
   std::vector<State> state_{};
 };
 
+/// Fails if an expectation before has an element of the last one.
+void must_be_disjoint(FlowKernel const& kernel, std::vector<Target> const& targets);
+
 }  // namespace swizproof::flow_detail

@@ -45,5 +45,14 @@ TEST(Sums, HaveRangesThatDependOnIndices) {
   EXPECT_EQ(answer("c[i] = sum(k) a[k]"), "wrong element");
 }
 
+TEST(Sums, AreExactWhereTheyAreShown) {
+  auto const assumed = [](std::string const& body) { return Case{body}.report().assumed; };
+  std::vector<std::string> const exact{"floating-point arithmetic is exact: no rounding, overflow or NaN"};
+  EXPECT_EQ(assumed(load + "add.f32 %f2, %f1, %f1;\n" + store), exact);
+  EXPECT_EQ(assumed(load + "max.f32 %f2, %f1, 0f00000000;\n" + store), exact) << "a NaN";
+  EXPECT_EQ(assumed(load + "cvt.rn.f16.f32 %h1, %f1;\ncvt.f32.f16 %f2, %h1;\n" + store), exact);
+  EXPECT_TRUE(assumed(load + "add.f32 %f3, %f1, %f1;\nmov.f32 %f2, %f1;\n" + store).empty()) << "moved";
+}
+
 }  // namespace
 }  // namespace swizproof
