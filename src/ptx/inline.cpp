@@ -333,6 +333,12 @@ class Inliner {
       Variable const& v = formal[k];
       auto const param = o.kind == Kind::symbol ? params_.find(o.text) : params_.end();
       bool const word = !v.array && is_word(v.bytes);
+      if (v.space == Space::reg && v.lanes > 1) {
+        bool const registers = std::all_of(o.parts.begin(), o.parts.end(),
+                                           [](Operand const& part) { return part.kind == Kind::reg; });
+        if (o.parts.size() != v.lanes || !registers || !is_word(v.bytes / v.lanes)) return false;
+        continue;
+      }
       if (param != params_.end() ? param->second < v.bytes || (v.space == Space::reg && !word)
                                  : !word || !(o.kind == Kind::reg || (!result && o.kind == Kind::immediate)))
         return false;
@@ -457,6 +463,15 @@ class Inliner {
             Instruction const& at, std::vector<Instruction>* after) {
     bool const is_param = given.kind == Kind::symbol;  // of the caller: `match` has seen to it
     Instruction move = at;
+    if (formal.space == Space::reg && formal.lanes > 1) {
+      for (Operand const& lane : given.parts) {
+        Operand const mine = register_operand(reg++);
+        move.opcode = Opcode(move_of(formal.bytes / formal.lanes));
+        move.operands = after == nullptr ? std::vector{mine, lane} : std::vector{lane, mine};
+        (after == nullptr ? out_.body : *after).push_back(move);
+      }
+      return;
+    }
     if (formal.space == Space::reg) {
       Operand const mine = register_operand(reg++);
       move.opcode =

@@ -66,7 +66,7 @@ class Declarations {
   bool type(std::uint32_t& align, unsigned& bits, unsigned& lanes) {
     bool pointer = false;
     while (text_.peek() == '.') {
-      std::string_view const w = text_.word();
+      std::string_view const w = text_.directive();
       pointer = pointer || w == ".ptr";
       if (w == ".align") {
         std::uint64_t const n = text_.number();
@@ -93,13 +93,14 @@ class Declarations {
     text_.expect('(');
     while (!text_.accept(')')) {
       std::size_t const from = text_.at;
-      std::string_view const w = text_.word();
+      std::string_view const w = text_.directive();
       if (space_of(w) == Space::generic) text_.fail("expected a parameter", from);
       Variable v;
       v.space = space_of(w) == Space::reg ? Space::reg : Space::param;
       unsigned bits = 32, lanes = 1;
       std::uint32_t pointed = 1;
       if (type(pointed, bits, lanes)) v.points_to = pointed;
+      v.lanes = static_cast<std::uint8_t>(lanes);
       v.name = text_.word();
       v.array = text_.peek() == '[';
       v.bytes = dimensions(std::uint64_t{lanes} * std::max(bits, 8U) / 8);
@@ -141,9 +142,11 @@ class Body {
       : text_(text), module_(module), function_(function), scopes_(function, module.kept) {
     for (auto const* list : {&function.returned, &function.params})
       for (Variable const& v : *list)
-        if (v.space == Space::reg)
-          (void)scopes_.add_register(v.name,
-                                     static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 128)));
+        if (v.space == Space::reg) {
+          auto const bits = static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 128));
+          (void)(v.lanes > 1 ? scopes_.add_lanes(v.name, v.lanes, bits / v.lanes)
+                             : scopes_.add_register(v.name, bits).has_value());
+        }
   }
 
   /// Reads up to behind its closing brace.

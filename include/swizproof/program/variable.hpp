@@ -20,6 +20,7 @@ struct Variable {
   std::uint64_t bytes = 0;
   bool extern_array = false;
   bool array = false;                     ///< the parameter is a structure or an array
+  std::uint8_t lanes = 1;                 ///< of a vector, as a parameter in registers
   bool part = false;                      ///< word of a structure in SASS, which has a name and no number
   bool sized = false;                     ///< shared memory of SASS: `bytes` is the end of its static part
   std::optional<std::uint64_t> placed{};  ///< address of a shared array of PTX, if it rests on H18

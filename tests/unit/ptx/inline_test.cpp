@@ -54,6 +54,31 @@ TEST(Inline, EachCallHasItsOwnRegistersAndLabels) {
   EXPECT_EQ(f.calls.at(0).line, 7U);
 }
 
+TEST(Inline, LanesOfAVectorAreRegistersOfTheirOwn) {
+  Module const m = read(
+      ".func (.reg.u32 r) f (.reg.v4.u16 v, .reg .u32 n)\n{\n.reg.v2.u16 h;\nmov.u16 h.y, v.z; cvt.u32.u16 "
+      "r, "
+      "h.y; add.u32 r, r, n; ret;\n}\n.entry k(.param.u64 to, .param.align 8 .b8 s[16])\n{\n.reg .v4 .u16 w; "
+      ".reg .u32 %r<3>; call (%r1), f, (w, 7); st.global.u32 [%r2], %r1; ret;\n}\n");
+  EXPECT_EQ(kernel_of(m).params.at(0).name, "to");
+  EXPECT_EQ(kernel_of(m).params.at(1).bytes, 16U);
+  Function const f = inline_calls(m, kernel_of(m)).value();
+  EXPECT_EQ(count(f, "call"), 0U);
+  EXPECT_EQ(count(f, "mov.b16"), 4U) << "to the lanes";
+  Instruction const *third = nullptr, *use = nullptr;
+  unsigned lane = 0;
+  for (Instruction const& i : f.body) {
+    if (i.label == 0 && i.opcode.text == "mov.b16" && ++lane == 3) third = &i;
+    if (i.label == 0 && i.opcode.text == "mov.u16") use = &i;
+  }
+  ASSERT_TRUE(third != nullptr && use != nullptr);
+  EXPECT_EQ(third->operands.at(0).reg, use->operands.at(1).reg);
+  Module const other =
+      read(".func f (.reg.v4.u16 v)\n{\nret;\n}\n.entry k()\n{\n.reg .v2 .u16 w;\ncall f, (w); ret;\n}\n");
+  EXPECT_EQ(inline_calls(other, kernel_of(other)).value().calls.at(0).refused,
+            "it does not match the parameters of f");
+}
+
 TEST(Inline, ParametersBecomeRegisters) {
   Module const m = read(
       ".func (.param .align 8 .b8 r[16]) f(.param .align 8 .b8 s[16]) {\n.reg .b32 %r<4>; .reg .b64 %d<2>; "
