@@ -309,6 +309,9 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t
   Change out{base.bits + address.value, 4, loaded(base.bits + address.value, 4, number, i.line), {}};
   if (out.old.open) return std::nullopt;
   join(out.old.data, base.data);
+  bool const compares = op.has("cas") && i.operands.size() > where + 2;
+  Value const other = compares ? value(t, i.operands[where + 2]) : Value{0, false, 0};
+  if (other.open) return std::nullopt;
   std::uint64_t const old = out.old.bits;
   std::uint64_t now = old;
   if (op.has("add"))
@@ -321,9 +324,12 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t
     now = old | by.bits;
   else if (op.has("xor"))
     now = old ^ by.bits;
+  else if (compares)
+    now = old == (by.bits & low_bits(32)) ? other.bits : old;
   else
     return std::nullopt;
   out.now = {now & low_bits(32), false, data_.sets.join(data_.sets.join(out.old.data, by.data), t.where.by)};
+  join(out.now.data, other.data);
   return out;
 }
 

@@ -152,6 +152,19 @@ TEST(KernelRaces, AFlagWithoutAFenceOrdersNothing) {
       by_flag(word + membar, set, poll, membar, "bar.sync 0; st.shared.u32 [%r4], %r1; " + neighbour));
 }
 
+// Both threads write a word while they hold a lock.
+TEST(KernelRaces, ALockNeedsFences) {
+  auto const locked = [](std::string const& behind, std::string const& in_front) {
+    return "setp.gt.u32 %p1, %r1, 1; @%p1 ret;\nL: atom.shared.cas.b32 %r6, [%r2+4096], 0, 1; setp.ne.u32 "
+           "%p2, "
+           "%r6, 0; @%p2 bra L; " +
+           behind + "st.shared.u32 [%r2], %r1; " + in_front + "atom.shared.exch.b32 %r6, [%r2+4096], 0;";
+  };
+  expect_open(locked(membar, membar), "it may be ordered by a flag");
+  expect_race(locked(membar, ""), RaceKind::lost_store);
+  expect_race(locked("", membar), RaceKind::lost_store);
+}
+
 TEST(KernelRaces, WhatIsNotModelledIsUndecided) {
   expect_open(copy + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r2+64];", "cp.async.mbarrier.arrive");
   expect_open("bar.sync 1, 32; st.shared.u32 [%r4], %r1; bar.sync 1, 32; ld.shared.u32 %r6, [%r5];",
