@@ -24,7 +24,7 @@ inline constexpr unsigned copy_patterns = 6;
 inline constexpr std::uint64_t copy_cases =
     std::uint64_t{global_kinds.size()} * written_kinds.size() * copy_patterns;
 
-/// Where the lanes of a copy read, in units of its bytes, and where they write.
+/// Units of a copy's bytes that its lanes read, and those that they write.
 struct CopyPattern {
   std::string kind{};
   Pattern from{}, to{};
@@ -50,7 +50,7 @@ struct CopyPattern {
   return out;
 }
 
-/// What H21 allows.
+/// The bounds of H21.
 [[nodiscard]] inline CopyWavefronts wavefronts_of(CopyPattern const& p, unsigned bytes) {
   Instruction const instruction{Operation::cp_async, bytes};
   return copy_wavefronts(sm_90, bytes, access(p.from, instruction), access(p.to, instruction));

@@ -26,7 +26,7 @@ std::optional<unsigned> source_excess(ExecutedKernel const& kernel, Warp& warp, 
   Lanes const v = warp.value(executed.address, line_bits);
   if (active == 0) return 0;
   if (!v.split()) return std::nullopt;
-  // What all lanes share is aligned with the access, and turns all banks alike.
+  // The part that all lanes share is aligned with the access, and turns all banks alike.
   std::uint64_t const first = v.lane[static_cast<unsigned>(std::countr_zero(active))];
   WarpAccess<std::uint32_t> from{}, apart{};
   for (unsigned l = 0; l < warp_lanes; ++l) {

@@ -1,4 +1,4 @@
-// What cp.async through L1 costs by its source: lanes that read one bank of L1 take turns (H21).
+// The cost of cp.async through L1 by its source: lanes that read one bank of L1 take turns (H21).
 #pragma once
 
 #include "executed_kernel.hpp"
@@ -13,7 +13,7 @@ namespace swizproof::kernel_detail {
 
 /// Takes the source of a copy through L1, access `index`, which the access before it is: a bound on its wavefronts. What was proved of its
 /// write becomes unknown where the source may take more than is allowed. Where its lanes are not known modulo 128 bytes, `any_source` is set.
-/// Checked by CopySource.
+/// Checked by CopySource.TakesAWavefrontForEachLaneOfABankOfL1.
 void take_source(ExecutedKernel& kernel, std::size_t index, KernelAccess& out);
 
 }  // namespace swizproof::kernel_detail

@@ -5,7 +5,7 @@
 //   r or w is 1               max(r, w) wavefronts
 //   both are more             from max(r, w) to r + w - 1, and no more than lanes
 //
-// Lanes at one address count as lanes, in both (H7). So 32 lanes that read 4 bytes each, 128 apart, take 32 wavefronts, whatever they write;
+// Lanes at one address count as lanes, in both (H7). So 32 lanes that read 4 bytes each, 128 apart, take 32 wavefronts with any destination;
 // with 8, 16, .. apart 2, 4, .. . Which lanes a wavefront serves where both have conflicts is not known. cp.async.cg bypasses L1: the counter
 // shows how its sectors arrive. Unit: wavefronts of one executed warp instruction. Counter: smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts
 // of Nsight Compute and CUPTI. [found by measurement] Campaign `copies` on an H200. Checked by tests/unit/records/evidence_test.cpp.
@@ -22,7 +22,7 @@ struct CopyWavefronts {
   unsigned least = 0, most = 0;
 };
 
-/// H21. `from`: addresses in global memory, of which the bytes modulo 128 count; `to`: in shared memory; with the same active lanes. 32 lanes of
+/// H21. `from`: addresses in global memory, their bytes modulo 128 count; `to`: in shared memory; with the same active lanes. 32 lanes of
 /// 4 bytes that read 256 bytes apart and write consecutive words: 32 and 32.
 template <class W, if_number<W> = 0>
 [[nodiscard]] constexpr CopyWavefronts copy_wavefronts(Architecture const& arch, unsigned bytes,
