@@ -1,7 +1,8 @@
 #include "race_launches.hpp"
 
+#include <swizproof/core/float_format.hpp>
+
 #include <algorithm>
-#include <bit>
 
 namespace swizproof::kernel_detail {
 
@@ -52,11 +53,10 @@ RaceLaunch RaceLaunches::of_style(std::array<std::uint32_t, 3> const& block, uns
     program::Variable const& v = program_.symbols[symbol];
     bool const pointer = v.bytes == 8;
     for (std::uint64_t o = 0; o < std::max<std::uint64_t>(v.bytes, 4); o += 4)
-      out.params[{symbol, o}] =
-          pointer ? (o == 0 ? 0 : std::uint64_t{i} + 1)
-          : floats_.count(v.name) != 0
-              ? std::bit_cast<std::uint32_t>(static_cast<float>(number_of_style(style, i)))
-              : number_of_style(style, i);
+      out.params[{symbol, o}] = pointer ? (o == 0 ? 0 : std::uint64_t{i} + 1)
+                                : floats_.count(v.name) != 0
+                                    ? same_bits<std::uint32_t>(static_cast<float>(number_of_style(style, i)))
+                                    : number_of_style(style, i);
     give(v, symbol, out);
   }
   return out;
