@@ -155,6 +155,35 @@ class Scores(unittest.TestCase):
         self.check(self.run_script("dat3m.py", files), "all | one outcome | proved | right", "never | condition | proved | right", "false | two outcomes | proved | wrong",
                    "blocks | expected 0 | none | not asked | threads of several blocks", "4 cases: 2 right, 1 wrong")
 
+    def test_zluda(self):
+        body = ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry {0}(.param .u64 from, .param .u64 to)\n{{\n.reg .b64 %a<3>; .reg .f32 %f<2>;\nld.param.u64 %a1, [from];\nld.param.u64 %a2, [to];\n" \
+               "ld.f32 %f1, [%a1];\n{0}.f32 %f1, %f1;\nst.f32 [%a2+4], %f1;\nret;\n}}\n"
+        tests = "test_ptx!(neg, [1.5f32], [0f32, -1.5f32]); // of one\ntest_ptx!(abs, [\n  0xc0000000u32, // of bits\n  7], [0u32, 0xc0000000u32]);\ntest_ptx!(sin);\ntest_ptx!(sin.approx, [f32::NAN], [0f32, 1f32]);\n"
+        files = {f"ptx/src/test/spirv_run/{op}.ptx": body.format(op) for op in ("neg", "abs", "sin", "sin.approx")}
+        self.check(self.run_script("zluda.py", {**files, "ptx/src/test/spirv_run/mod.rs": tests}), "neg | right | proved | right", "abs | right | refuted | wrong | wrong element: element 1 is 0x40000000, expected 0xc0000000",
+                   "sin |  | none | not asked", "sin.approx | right | unknown | undecided", "4 cases: 1 right, 1 wrong, 0 explained, 1 undecided, 1 not asked")
+
+    def test_scor(self):
+        head = "// #define NBLOCKS 1\n// #define TPERBLK 64\n"
+        files = {f"microbenchmarks/src/{n}.cu": head + kernel("kmain", ["u64"], right) for n, right in (("race_a", False), ("race_b", True), ("norace_c", True))}
+        self.check(self.run_script("scor.py", files), "norace_c | race free | proved | right", "race_a | race | refuted | right", "race_b | race | proved | wrong", "3 cases: 2 right, 1 wrong")
+
+    def test_indigo(self):
+        files = {f"indigo/indigo_sources/push/{n}.cu": kernel("test_kernel", ["u64"] * 4 + ["u32"], right)
+                 for n, right in (("push", True), ("push_boundsBug", True), ("push_reverse", True), ("push_syncBug_atomicBug", False))}
+        self.check(self.run_script("indigo.py", files), "push | race free | proved | right", "push_boundsBug | out of bounds | proved | wrong", "push_syncBug_atomicBug | race | refuted | right", "3 cases: 2 right, 1 wrong")
+
+    def test_esbmc(self):
+        launch = "\nint main() {\n#define N 2 * 32 // 64\n// k<<<1, N>>>();\nESBMC_verify_kernel(k, 1, N);\n}\n"
+        cases = {"fine": ("//pass\n", True, "SUCCESSFUL"), "host": ("", False, "FAILED"), "known": ("", False, "FAILED", "KNOWNBUG"), "none": ("//pass\n", True, "SUCCESSFUL"),
+                 "racy": ("", False, "--data-races-check FAILED"), "wrong": ("// pass\n", False, "SUCCESSFUL")}
+        files = {}
+        for name, (head, right, label, *mode) in cases.items():
+            files[f"regression/cuda/a/{name}/main.cu"] = head + kernel("k", [], right) + ("int main() {}" if name == "none" else launch)
+            files[f"regression/cuda/a/{name}/test.desc"] = "\n".join([*(mode or ["CORE"]), "main.cu", label.replace("SUCC", "^VERIFICATION SUCC").replace("FAIL", "^VERIFICATION FAIL")])
+        self.check(self.run_script("esbmc.py", files), "a/fine | race free | proved | right", "a/host |  | none | not asked | ESBMC does not look", "a/known |  | none | not asked | the test is one",
+                   "a/none | race free | none | not asked | the test has no launch", "a/racy | race | refuted | right", "a/wrong | race free | refuted | wrong", "6 cases: 2 right, 1 wrong")
+
     def test_pairs(self):
         commits = [(tag, {"src/fsm-cuda/main.cu": kernel("_Z9FSMKernel", ["u32", *["u64"] * 8], right), "src/include/a.h": ""}) for tag, right in (("before", False), ("75d70c1f2", True))]
         lines, code, _ = self.run_script("pairs.py", {}, commits)
