@@ -95,7 +95,7 @@ Word atomic_lane(Now const& now, Space space, std::uint64_t at, unsigned lane, W
                  named ? std::uint8_t{0} : static_cast<std::uint8_t>(value.number >> 8 * i));
   }
   return now.block.names.word(now.block.names.function(
-      fmt::format("what {} of {} returns", now.in.opcode.text, now.block.units.thread(by.thread)),
+      fmt::format("the result of {} of {}", now.in.opcode.text, now.block.units.thread(by.thread)),
       Format::integer, bytes, now.index));
 }
 

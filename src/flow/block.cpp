@@ -58,6 +58,8 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_store_bytes:
     case Handler::compare:
     case Handler::vote:
+    case Handler::reduce:
+    case Handler::match:
     case Handler::store_zeros:
     case Handler::store_async:
     case Handler::map_address:
@@ -393,6 +395,10 @@ bool BlockRun::dispatch(Now const& now) {
       return elect(now), true;
     case Handler::active_mask:
       return active_mask(now), true;
+    case Handler::reduce:
+      return reduce(now), true;
+    case Handler::match:
+      return match(now), true;
     case Handler::real:
       return real(now), true;
     case Handler::compare:

@@ -118,6 +118,10 @@ void tensor_mma(Now const& now);
 // extremes.cpp
 void extreme(Now const& now);
 
+// warp_numbers.cpp
+void reduce(Now const& now);
+void match(Now const& now);
+
 // warp_values.cpp
 void real(Now const& now);
 void compare(Now const& now);

@@ -1,5 +1,10 @@
 #include "integers.hpp"
 
+#include <swizproof/program/floating.hpp>
+#include <swizproof/program/opcode.hpp>
+#include <swizproof/program/step.hpp>
+
+#include <algorithm>
 #include <bit>
 
 namespace swizproof::flow_detail {
@@ -43,7 +48,49 @@ bool sign_extended(Names& names, Word const& a, unsigned top, unsigned bytes, st
   return true;
 }
 
+/// The number of a type that is nearest to one of another type, as bits.
+std::uint64_t nearest(program::Type to, program::Type from, std::uint64_t bits) {
+  std::uint64_t const most = low_bits(to.bits - (to.kind == 's' ? 1U : 0U));
+  std::int64_t const number = from.kind == 's' ? signed_of(bits, from.bits) : 0;
+  if (from.kind == 's' && number < 0) {
+    if (to.kind != 's') return 0;
+    std::int64_t const least = -static_cast<std::int64_t>(most) - 1;
+    return static_cast<std::uint64_t>(std::max(number, least)) & low_bits(to.bits);
+  }
+  return std::min(bits & low_bits(from.bits), most);
+}
+
+std::uint64_t high_product(std::uint64_t a, std::uint64_t b, bool is_signed) {
+  using Wide = unsigned __int128;
+  Wide const product = static_cast<Wide>(a) * b;
+  auto high = static_cast<std::uint64_t>(product >> 64);
+  if (is_signed && static_cast<std::int64_t>(a) < 0) high -= b;
+  if (is_signed && static_cast<std::int64_t>(b) < 0) high -= a;
+  return high;
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> opaque_number(std::string_view opcode,
+                                           std::array<std::uint64_t, 3> const& sources) {
+  program::Opcode const op(opcode);
+  auto const is_integer = [](program::Type t) { return (t.kind == 's' || t.kind == 'u') && t.bits <= 64; };
+  if (op.name == "mul" && op.has("hi") && op.type.bits == 64)
+    return high_product(sources[0], sources[1], op.type.kind == 's');
+  if (op.name == "cvt" && op.has("pack") && op.has("sat") && op.parts.size() >= 5) {
+    program::Type const to = program::type_of(op.parts[3]), from = program::type_of(op.parts[4]);
+    if (!is_integer(to) || !is_integer(from) || to.bits > 16) return std::nullopt;
+    std::uint64_t const low = nearest(to, from, sources[1]) | nearest(to, from, sources[0]) << to.bits;
+    return op.parts.size() == 5 ? low : (low | sources[2] << 2 * to.bits) & low_bits(32);
+  }
+  if (op.name == "cvt" && op.has("sat") && op.parts.size() == 4 && is_integer(op.type) &&
+      is_integer(op.type_before())) {
+    program::Type const to = op.type_before();
+    std::uint64_t const bits = nearest(to, op.type, sources[0]);
+    return to.kind == 's' ? static_cast<std::uint64_t>(signed_of(bits, to.bits)) : bits;
+  }
+  return program::float_result(opcode, sources);
+}
 
 bool biased_step(Names& names, Action action, Word const& a, std::uint64_t number, unsigned bytes,
                  std::uint32_t line, Word& out) {

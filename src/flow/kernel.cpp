@@ -25,14 +25,13 @@ bool one_of(std::string_view word, std::string_view const (&words)[N]) {
 
 /// Opcodes whose steps compute the result on integers and bytes.
 constexpr std::string_view stepped[] = {
-    "mov",  "and",   "or",    "xor",      "not",  "shl",  "shr",   "shf",   "lop3",
-    "bfe",  "bfi",   "prmt",  "popc",     "clz",  "brev", "bfind", "setp",  "selp",
-    "cvta", "div",   "rem",   "slct",     "fns",  "bmsk", "szext", "mul24", "mad24",
-    "sad",  "cnot",  "rcp",   "sqrt",     "sin",  "cos",  "ex2",   "lg2",   "tanh",
-    "set",  "testp", "rsqrt", "copysign", "dp4a", "dp2a", "redux", "match", "createpolicy"};
+    "mov",  "and",  "or",    "xor",   "not",   "shl",   "shr",      "shf",  "lop3", "bfe",         "bfi",
+    "prmt", "popc", "clz",   "brev",  "bfind", "setp",  "selp",     "cvta", "div",  "rem",         "slct",
+    "fns",  "bmsk", "szext", "mul24", "mad24", "sad",   "cnot",     "rcp",  "sqrt", "sin",         "cos",
+    "ex2",  "lg2",  "tanh",  "set",   "testp", "rsqrt", "copysign", "dp4a", "dp2a", "createpolicy"};
 constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "nanosleep", "pmevent",
                                                "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
-constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
+constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "addc", "subc", "madc", "neg"};
 
 Handler async_handler(program::Opcode const& d) {
   if (d.has("bulk")) return Handler::refused;
@@ -214,6 +213,8 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "shfl") return Handler::shuffle;
   if (op == "vote") return Handler::vote;
   if (op == "elect") return Handler::elect;
+  if (op == "redux") return d.has("sync") ? Handler::reduce : Handler::refused;
+  if (op == "match") return d.has("sync") ? Handler::match : Handler::refused;
   if (op == "activemask") return Handler::active_mask;
   if (op == "cvt") return Handler::convert;
   if (op == "min" || op == "max" || op == "abs") return Handler::extreme;

@@ -43,6 +43,8 @@ enum class Handler : std::uint8_t {
   vote,
   elect,
   active_mask,
+  reduce,   ///< redux.sync
+  match,    ///< match.sync
   real,     ///< arithmetic of floating-point numbers
   compare,  ///< setp of floating-point numbers
   convert,

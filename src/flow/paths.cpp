@@ -16,6 +16,8 @@ bool is_of_whole_warp(Handler handler) {
     case Handler::wmma_product:
     case Handler::shuffle:
     case Handler::vote:
+    case Handler::reduce:
+    case Handler::match:
     case Handler::tensor_allocate:
     case Handler::tensor_load:
     case Handler::tensor_store:

@@ -59,6 +59,10 @@ Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes)
 }  // namespace
 
 Word apply_step(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
+  if (s.action == Action::opaque && (a.named | b.named | c.named) == 0)
+    if (auto const bits =
+            opaque_number(now.block.kernel.program.names[s.extra], {a.number, b.number, c.number}))
+      return plain(*bits & low_bits(s.width));
   if (s.action == Action::opaque)
     return now.function_of(fmt::format("opaque {}", s.extra), s.width, {a, b, c});
   if (!program::computes(s.action)) return now.unknown(s.width, {&a, &b, &c});

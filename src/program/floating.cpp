@@ -47,6 +47,7 @@ Result arithmetic(std::string_view op, Sources const& sources, bool flush) {
   if (op == "mul") return bits_of(a * b, flush);
   if (op == "fma" || op == "mad") return bits_of(std::fma(a, b, c), flush);
   if (op == "div") return bits_of(a / b, flush);
+  if (op == "rcp") return bits_of(F{1} / a, flush);
   if (op == "sqrt") return bits_of(std::sqrt(a), flush);
   if (op == "neg") return bits_of(-a, flush);
   if (op == "abs") return bits_of(std::fabs(a), flush);
@@ -95,6 +96,25 @@ Result converted(std::string_view rounding, std::string_view to, std::string_vie
   return std::nullopt;
 }
 
+/// The second number with the sign of the first.
+Result with_sign(Sources const& sources, unsigned bits) {
+  std::uint64_t const sign = std::uint64_t{1} << (bits - 1);
+  return (sources[0] & sign) | (sources[1] & (sign - 1));
+}
+
+/// testp: true for numbers of a class.
+template <class F>
+Result tested(std::string_view how, F f) {
+  int const kind = std::fpclassify(f);
+  if (how == "finite") return std::isfinite(f) ? 1 : 0;
+  if (how == "infinite") return std::isinf(f) ? 1 : 0;
+  if (how == "number") return std::isnan(f) ? 0 : 1;
+  if (how == "notanumber") return std::isnan(f) ? 1 : 0;
+  if (how == "normal") return kind == FP_NORMAL || kind == FP_ZERO ? 1 : 0;
+  if (how == "subnormal") return kind == FP_SUBNORMAL ? 1 : 0;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result float_result(std::string_view opcode, Sources const& sources) {
@@ -106,6 +126,10 @@ Result float_result(std::string_view opcode, Sources const& sources) {
   if (op == "cvt" && parts.size() == 3) return converted("", parts[1], parts[2], sources[0], flush);
   bool const single = parts.back() == "f32";
   if (!single && parts.back() != "f64") return std::nullopt;
+  if (op == "copysign") return with_sign(sources, single ? 32 : 64);
+  if (op == "testp")
+    return single ? tested(parts[1], number<float>(sources[0], false))
+                  : tested(parts[1], number<double>(sources[0], false));
   bool const combined = parts.size() == 4 && (parts[2] == "and" || parts[2] == "or" ||
                                               parts[2] == "xor");  // by an instruction of its own
   if (op == "setp" && (parts.size() == 3 || combined))
@@ -113,7 +137,7 @@ Result float_result(std::string_view opcode, Sources const& sources) {
                ? comparison(parts[1], number<float>(sources[0], flush), number<float>(sources[1], flush))
                : comparison(parts[1], number<double>(sources[0], flush), number<double>(sources[1], flush));
   // To nearest even, where nothing is written; a product and a sum in one rounding, and the others, say it.
-  bool const rounds = op == "fma" || op == "mad" || op == "div" || op == "sqrt";
+  bool const rounds = op == "fma" || op == "mad" || op == "div" || op == "sqrt" || op == "rcp";
   bool const nearest = parts.size() == 3 && parts[1] == "rn";
   if (!nearest && (rounds || parts.size() != 2)) return std::nullopt;
   return single ? arithmetic<float>(op, sources, flush) : arithmetic<double>(op, sources, flush);

@@ -144,19 +144,27 @@ Source permuted(Bits const& b, std::string_view mode) {
   return result;
 }
 
-/// add, sub, addc and subc with .cc or a carry: the carry of a sum, the borrow of a difference.
-Source with_carry(Bits const& b) {
+/// A sum or a difference of x and y with .cc or a carry: the carry of a sum, the borrow of a difference.
+Source with_carry(Bits const& b, Source x, Source y) {
   Opcode const& op = b.i.opcode;
   bool const takes = op.name.ends_with("c"), minus = op.name.starts_with("sub");
-  Source const x = b.at(1), y = b.at(2), flag = reg(b.steps.carry());
-  Source const more = takes ? b.pick(flag, constant(1), constant(0)) : constant(0);
+  Source const more = takes ? b.pick(b.steps.carry(minus), constant(1), constant(0)) : constant(0);
   Source const first = minus ? b.sub(x, y) : b.add(x, y),
                result = minus ? b.sub(first, more) : b.add(first, more);
   if (!op.has("cc")) return result;
   Source const out = minus ? b.steps.emit(Action::either, 1, b.less(x, y), b.less(first, more))
                            : b.steps.emit(Action::either, 1, b.less(first, x), b.less(result, first));
-  b.steps.write_carry(out);
+  b.steps.write_carry(out, minus);
   return result;
+}
+
+/// The low or the high half of a product of words of 32 bits; of 64 bits the low one.
+Source half_of_product(Bits const& b, bool is_signed) {
+  if (b.w == 64) return b.op(Action::mul, b.at(1), b.at(2));
+  Source const product = b.steps.emit(Action::mul, 64, b.steps.resize(b.at(1), 32, 64, is_signed),
+                                      b.steps.resize(b.at(2), 32, 64, is_signed));
+  return b.steps.emit(Action::trunc, 32,
+                      b.i.opcode.has("hi") ? b.steps.emit(Action::lshr, 64, product, constant(32)) : product);
 }
 
 /// add.sat.s32 and sub.sat.s32.
@@ -191,7 +199,10 @@ bool arithmetic_of_bits(Steps& steps, Instruction const& i) {
   if (operand(i, 0).kind != Kind::reg || !operand(i, 0).parts.empty()) return false;
   bool const sum = name == "add" || name == "sub" || name == "addc" || name == "subc";
   if (sum && op.has("sat")) return word && s && put(saturated(b), 32);
-  if (sum && words && !op.has("x2")) return put(with_carry(b), b.w);
+  if (sum && words && !op.has("x2")) return put(with_carry(b, b.at(1), b.at(2)), b.w);
+  bool const product = name == "madc" || (name == "mad" && op.has("cc"));
+  if (product && (word || (words && op.has("lo"))))
+    return put(with_carry(b, half_of_product(b, s), b.at(3)), b.w);
   if (name == "bfe" && words) return put(extracted(b, s), b.w);
   if (name == "bfi" && words) return put(inserted(b), b.w);
   if (name == "bmsk" && word) {

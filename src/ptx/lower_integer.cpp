@@ -324,6 +324,20 @@ bool logic_of_predicates(Steps& steps, Instruction const& i) {
   return true;
 }
 
+namespace {
+
+/// mov.v2 and the like: all lanes are read before one is written.
+void move_lanes(Steps& steps, Instruction const& i) {
+  std::vector<Operand> const &to = operand(i, 0).parts, &from = operand(i, 1).parts;
+  if (to.size() != i.opcode.lanes || from.size() != to.size()) return steps.unknown(i);
+  unsigned const w = i.opcode.type.bits;
+  std::vector<Source> values;
+  for (Operand const& lane : from) values.push_back(steps.emit(Action::copy, w, steps.in(lane, w)));
+  for (std::size_t k = 0; k < to.size(); ++k) steps.out(to[k], values[k], w);
+}
+
+}  // namespace
+
 void move(Steps& steps, Instruction const& i) {
   Type const type = i.opcode.type;
   Operand const& d = operand(i, 0);
@@ -333,6 +347,8 @@ void move(Steps& steps, Instruction const& i) {
     (void)logic_of_predicates(steps, i);
   } else if (w > 64 || w < 8) {
     steps.unknown(i);
+  } else if (i.opcode.lanes > 1) {
+    move_lanes(steps, i);
   } else if (d.kind == Kind::vector) {
     unsigned const part = w / static_cast<unsigned>(std::max<std::size_t>(d.parts.size(), 1));
     if (part < 8 || s.kind == Kind::vector) return steps.unknown(i);

@@ -53,9 +53,10 @@ class Steps {
   Source registers_of(Instruction const& i, std::size_t from);
   /// Writes a register, under the instruction's guard.
   void out(Operand const& o, Source value, unsigned width, bool is_signed = false);
-  /// The flag of a carry, CC.CF: a predicate.
-  std::uint32_t carry() { return carry_ ? *carry_ : carry_.emplace(build.temporary(1)); }
-  void write_carry(Source value);
+  /// The flag of a carry, CC.CF: a predicate. `borrow`: of a difference. A sum that reads what a difference has written, or the reverse, reads any
+  /// value: PTX has a borrow there, and devices its inverse.
+  Source carry(bool borrow);
+  void write_carry(Source value, bool borrow);
   /// All registers of an operand get any values.
   void unknown(Operand const& o, Source from = {}, bool memory = false);
   /// Writes any values, as an instruction that is not modelled does.
@@ -70,7 +71,7 @@ class Steps {
   std::unordered_map<std::string_view, std::uint32_t> symbols_{};
   std::unordered_set<std::uint32_t>
       taken_{};  ///< arrays in constant memory whose content was read, or is not known
-  std::optional<std::uint32_t> carry_{};
+  std::optional<std::uint32_t> carry_{}, borrow_{};  ///< CC.CF, and if a difference has written it
 };
 
 /// True for functions of CUDA's run-time system that the compiler calls: they have no shared memory.

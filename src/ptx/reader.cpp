@@ -282,8 +282,11 @@ class Body {
     function_.body.push_back(std::move(i));
   }
 
-  /// Takes operands such as `(1 + 1)` for their values: of a call they are lists.
+  /// Takes operands such as `(1 + 1)` for their values, of a call they are lists; and the constant WARP_SZ. [PTX ISA 9.1, 4.4.5]
   static void evaluate(std::vector<Operand>& operands) {
+    for (Operand& o : operands)
+      if (o.kind == Operand::Kind::symbol && o.text == "WARP_SZ")
+        o = {}, o.kind = Operand::Kind::immediate, o.value = 32;
     for (Operand& o : operands)
       if (auto const n = o.text.starts_with('(') ? constant_of(o.text) : std::nullopt)
         o.kind = Operand::Kind::immediate, o.value = *n, o.parts.clear();

@@ -182,11 +182,29 @@ void Steps::out(Operand const& o, Source value, unsigned width, bool is_signed) 
   build.assign(o.reg, value, bits, when);
 }
 
-void Steps::write_carry(Source value) {
+Source Steps::carry(bool borrow) {
+  if (!carry_) {
+    carry_ = build.temporary(1);
+    bool kinds[2] = {};
+    for (Instruction const& i : function.body)
+      if (i.label == 0 && (i.opcode.has("cc") || i.opcode.name == "addc" || i.opcode.name == "subc" ||
+                           i.opcode.name == "madc"))
+        kinds[i.opcode.name.starts_with("sub") ? 1 : 0] = true;
+    if (kinds[0] && kinds[1]) borrow_ = build.temporary(1);
+  }
+  if (!borrow_) return reg(*carry_);
+  Source const other = any(1);
+  return borrow ? emit(Action::choose, 1, reg(*borrow_), reg(*carry_), other)
+                : emit(Action::choose, 1, reg(*borrow_), other, reg(*carry_));
+}
+
+void Steps::write_carry(Source value, bool borrow) {
+  (void)carry(borrow);
   std::optional<Source> when;
   if (guard >= 0) when = reg(static_cast<std::uint32_t>(guard));
   if (when && guard_negated) when = emit(Action::negate, 1, *when);
-  build.assign(carry(), value, 1, when);
+  build.assign(*carry_, value, 1, when);
+  if (borrow_) build.assign(*borrow_, constant(borrow ? 1 : 0), 1, when);
 }
 
 void Steps::unknown(Operand const& o, Source from, bool memory) {

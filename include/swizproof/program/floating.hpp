@@ -9,7 +9,7 @@
 namespace swizproof::program {
 
 /// Bits of the result of a floating-point instruction of PTX on given bits, where IEEE 754 and the PTX ISA fix every one of them:
-/// add, sub, mul, fma, div.rn and sqrt.rn of f32 and f64 to nearest even, neg, abs, min, max, comparisons (0 or 1), and conversions
+/// add, sub, mul, fma, div.rn, rcp.rn and sqrt.rn of f32 and f64 to nearest even, neg, abs, min, max, copysign, testp, comparisons (0 or 1), and conversions
 /// between them and integers; else nothing, as for approximations, a NaN, or an integer beyond its type. `.ftz` takes subnormal numbers as 0.
 /// Signed integers are sign-extended to 64 bits; a register takes its low bits.
 /// `float_result("add.f32", {0x3f800000, 0x40000000})` is 0x40400000: 1 + 2 = 3. [PTX ISA 9.1: 9.7.3, 9.7.9.21]

@@ -87,5 +87,18 @@ TEST(RealNumbers, AreRoundedToIntegers) {
   EXPECT_NE(of_one("cvt.rzi.s32.f32", "0x7fc00000", "%r5").find("cvt.rzi.s32.f32 of"), std::string::npos);
 }
 
+TEST(RealNumbers, OfOtherInstructionsAreThoseOfIeee754) {
+  EXPECT_EQ(of_two("div.rn.f32", "0x3f800000", "0x40400000"), "c[0] = 1051372203") << "1 / 3";
+  EXPECT_EQ(of_two("div.rn.ftz.f32", "0x00800000", "0x40000000"), "c[0] = 0");
+  EXPECT_EQ(of_one("rcp.rn.f32", "0x40400000"), "c[0] = 1051372203");
+  EXPECT_EQ(of_one("sqrt.rn.f32", "0x40800000"), "c[0] = 1073741824");
+  EXPECT_EQ(of_two("copysign.f32", "0x80000000", "0x40000000"), "c[0] = -1073741824");
+  EXPECT_EQ(
+      bits_by(
+          "mov.b32 %f1, 0x00000001;\nmov.b32 %f2, 0;\ntestp.subnormal.f32 %p1, %f1;\n@%p1 mov.b32 %f2, 7;\n"),
+      "c[0] = 7");
+  EXPECT_NE(of_one("rcp.approx.f32", "0x40400000").find("rcp.approx.f32 of"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace swizproof

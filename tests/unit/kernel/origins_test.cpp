@@ -147,7 +147,7 @@ TEST(Kernel, DataIsWhatComesFromALoad) {
       {"mul24.lo.u32 %r4, %r7, %r1;", data, lane_load},
       {"activemask.b32 %r8; add.u32 %r4, %r8, %r7;", unknown, not_modelled("activemask.b32")},
       {"atom.global.add.u32 %r4, [%rd1], 1;", data, "the atomic at PTX line 12"},
-      {"madc.lo.u32 %r4, %r1, %r1, %r1;", unknown, not_modelled("madc.lo.u32")}};
+      {"vadd.u32.u32.u32 %r4, %r1, %r1;", unknown, not_modelled("vadd.u32.u32.u32")}};
   for (Row const& row : rows) {
     KernelAccess const a = load_at(row.body);
     EXPECT_EQ(a.verdict, row.verdict) << row.body;
