@@ -13,11 +13,13 @@ bool is_fence(Opcode const& op) {
   return op.name == "membar" || (op.name == "fence" && !op.has("proxy") && !op.has("mbarrier_init"));
 }
 bool writes(Opcode const& op) { return is_atomic(op) || (op.name == "st" && op.is_strong()); }
-bool reads(Opcode const& op) { return op.name == "atom" || (op.name == "ld" && op.is_strong()); }
+bool reads(Opcode const& op) { return FlagOrders::reads(op); }
 bool is_release(Opcode const& op) { return writes(op) && (op.has("release") || op.has("acq_rel")); }
 bool is_acquire(Opcode const& op) { return reads(op) && (op.has("acquire") || op.has("acq_rel")); }
 
 }  // namespace
+
+bool FlagOrders::reads(Opcode const& op) { return op.name == "atom" || (op.name == "ld" && op.is_strong()); }
 
 FlagOrders::FlagOrders(ptx::Function const& function) {
   auto const has = [&](bool (*of)(Opcode const&)) {

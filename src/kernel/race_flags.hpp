@@ -28,6 +28,9 @@ class FlagOrders {
     bool goes_on = false;  ///< the thread may do more in this interval than was executed
   };
 
+  /// True for an instruction that may read a flag: ld with an order, atom.
+  [[nodiscard]] static bool reads(program::Opcode const& op);
+
   explicit FlagOrders(ptx::Function const& function);
 
   /// False if the function has no acquire or no release.

@@ -19,6 +19,8 @@ using program::Step;
 namespace {
 
 constexpr std::uint64_t most_block_steps = 1'500'000;  ///< of one block
+constexpr unsigned most_flag_reads = 256,              ///< of a thread before others go on
+    most_flag_rounds = 64;                             ///< in which no barrier is passed
 constexpr std::uint64_t symbols_from = std::uint64_t{1} << 40, locals_from = std::uint64_t{1} << 41,
                         params_from = std::uint64_t{1} << 42;
 
@@ -71,10 +73,15 @@ std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
   data_.clear();
   meetings_.begin(count);
   any_store_ = false, left_ = most_block_steps;
+  unsigned rounds = 0;
   for (bool moves = true; moves && left_ > 0;) {
     for (std::uint32_t n = 0; n < count; ++n)
       if (threads_[n].state == Thread::State::runs) go(n);
+    bool const waits = std::any_of(threads_.begin(), threads_.end(),
+                                   [](Thread const& t) { return t.state == Thread::State::runs; });
     moves = release();
+    rounds = moves ? 0 : rounds + 1;
+    moves = moves || (waits && rounds < most_flag_rounds);
   }
   end_interval();
   complete_ = std::all_of(threads_.begin(), threads_.end(),
@@ -146,9 +153,10 @@ bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) {
   return true;
 }
 
-/// Runs a thread to a barrier, its end, or where it is stuck.
+/// Runs a thread to a barrier, its end, or where it is stuck; or until it has read flags so often that others go on.
 void RaceRun::go(std::uint32_t number) {
   Thread& t = threads_[number];
+  unsigned flag_reads = 0;
   for (;;) {
     auto const* const written = t.at == 0 ? data_.met(t.where, t.block) : nullptr;
     if (written != nullptr) {
@@ -168,6 +176,7 @@ void RaceRun::go(std::uint32_t number) {
         return;
       }
       t.passed = false;
+      if (FlagOrders::reads(i.opcode) && ++flag_reads > most_flag_reads) return;
       if (i.opcode.name == "shfl" || i.opcode.name == "vote" || i.opcode.name == "redux" ||
           i.opcode.name == "match")
         ++t.phase;

@@ -3,7 +3,7 @@
 // A launch has zeros in memory, shared memory too, or rising or falling numbers of its words; the block loads again what it stores. Atomics on words of shared memory take
 // effect in the order in which threads are run. A value that is not followed (a shuffle's, most of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own. Instructions of the whole
-// warp, shuffles and those of wgmma, are taken to order its threads. Two accesses that a flag may order (race_flags.hpp) are no race.
+// warp, shuffles and those of wgmma, are taken to order its threads. Two accesses that a flag may order (race_flags.hpp) are no race. A thread that reads flags again and again lets others go on.
 #pragma once
 
 #include "race_access.hpp"

@@ -142,6 +142,14 @@ TEST(KernelRaces, AFlagMayOrderAccesses) {
   EXPECT_NE(races_of(lanes, {.block = {{64, 1, 1}}}).verdict, RaceVerdict::refuted);
 }
 
+TEST(KernelRaces, AThreadThatWaitsLetsOthersGoOn) {
+  std::string const waits = "setp.eq.u32 %p1, %r1, 1; @%p1 bra B; setp.ne.u32 %p1, %r1, 0; @%p1 ret;\nL: " +
+                            poll + " [%r2+4096]; setp.eq.u32 %p2, %r6, 0; @%p2 bra L; ",
+                    sets = "ld.shared.u32 %r7, [%r2]; ret;\nB: " + word;
+  expect_race(waits + sets + set);
+  expect_open(waits + membar + sets + membar + set, "it may be ordered by a flag");
+}
+
 TEST(KernelRaces, AFlagWithoutAFenceOrdersNothing) {
   expect_race(by_flag(word, set, poll, membar));
   expect_race(by_flag(word + membar, set, poll, ""));
