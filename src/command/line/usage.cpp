@@ -178,7 +178,8 @@ void refuse_misuse(CLI::App const& app, Words const& words) {
     std::string const& word = words[i];
     CLI::Option const* const option = line.option(word);
     std::string const name = word.substr(0, word.find('='));
-    bool const known_elsewhere = line.command() == nullptr && !line.first().empty();
+    bool const known_elsewhere =
+        line.command() == nullptr ? !line.first().empty() : line.command()->get_allow_extras();
     if (option == nullptr && name.starts_with("--") && name.size() > 2 && !known_elsewhere) {
       std::string question = other_name(line, name);
       if (question.empty()) question = did_you_mean(name, line.option_names());
