@@ -6,6 +6,7 @@
 
 #include <emscripten/bind.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <sys/stat.h>
@@ -38,6 +39,8 @@ constexpr char const* given = "/given";
 constexpr mode_t read_only = S_IRUSR | S_IXUSR;
 [[maybe_unused]] bool const in_given =
     mkdir(given, read_only) == 0 && chdir(given) == 0 && chmod("/", read_only) == 0;
+/// The text is put into the page as it is, and emscripten takes it for that of a terminal.
+[[maybe_unused]] bool const plain = setenv("NO_COLOR", "1", 1) == 0;
 
 /// Takes a file that a command line can name. False if its name cannot be one.
 bool take_file(std::string const& name, std::string const& bytes) {
