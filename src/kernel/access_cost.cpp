@@ -1,6 +1,7 @@
 #include "access_cost.hpp"
 
 #include "address_text.hpp"
+#include "copy_source.hpp"
 #include "faults.hpp"
 
 #include <swizproof/hardware/global.hpp>
@@ -28,6 +29,10 @@ LanesCost cost_of(KernelOptions const& options, MemoryAccess const& access, std:
                   LaneAddresses const& address) {
   LanesCost out;
   if (access.global) out.wavefronts = sectors_at(access.bytes, active, address, sector_bytes);
+  if (access.copy_source) {
+    out.wavefronts = turns_of_source(*options.arch, access.bytes, active, address);
+    return out;
+  }
   for (unsigned l = 0; l < 32; ++l) {
     out.lanes.address[l] = static_cast<std::uint32_t>(address[l]);
     out.lanes.active[l] = takes_part(*access.instruction, active, l);

@@ -117,7 +117,7 @@ class AccessDecision {
       AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
       decide_cost(search, out);
       if (out.access.executed && !out.waits && !m.global) decide_on_bases(search, plain, out);
-      if (!out.waits && !m.global) take_source(kernel_, index, out.access);
+      if (!out.waits && !m.global) decide_source(index, limit, round, out.access);
       kernel_.warps.release();
     }
     if (out.access.verdict == KernelVerdict::unknown)
@@ -159,6 +159,19 @@ class AccessDecision {
     for (execution::Assumption const& a : all.cost.assumptions) assumed.push_back(a.atom);
     into.on_a_base =
         out.aligned != false && out.in_bounds != false && !kernel_.origins.arrays_of(assumed).empty();
+  }
+  /// Bounds a copy through L1 by its source, too.
+  void decide_source(std::size_t index, std::uint64_t limit, Round round, KernelAccess& out) {
+    if (!out.wavefronts || !out.executed || !copies_through_l1(out.op)) return;
+    auto const source = source_of(kernel_, index);
+    if (!source) {
+      out.any_source = true;
+      return;
+    }
+    AccessSearch search{*source, kernel_.execution.accesses[index - 1], ~0U, 1, limit, round};
+    CaseCost const cost = decide_warps(search).cost;
+    out.any_source = cost.unknown || cost.data || search.out_of_steps;
+    if (!out.any_source && cost.active != 0) take_turns(cost.wavefronts, out);
   }
   void count_executions(AccessSearch const& search, KernelAccess& out) {
     Executions const n = executions_of(kernel_, search.access);

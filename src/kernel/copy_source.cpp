@@ -6,68 +6,74 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
 namespace swizproof::kernel_detail {
-
-using execution::Lanes;
-using execution::Warp;
-using program::MemoryAccess;
-
-namespace {
-
-constexpr unsigned bank_line = bank_count * bank_bytes, line_bits = 7;
-
-/// Wavefronts above those of a source without conflicts, in a warp: at most, as other lanes may be inactive.
-std::optional<unsigned> source_excess(ExecutedKernel const& kernel, Warp& warp, std::size_t source) {
-  MemoryAccess const& m = kernel.program.accesses[source];
-  execution::ExecutedAccess const& executed = kernel.execution.accesses[source];
-  std::uint32_t const active = warp.present() & ~warp.truth(executed.guard).no;
-  Lanes const v = warp.value(executed.address, line_bits);
-  if (active == 0) return 0;
-  if (!v.split()) return std::nullopt;
-  // The part that all lanes share is aligned with the access, and turns all banks alike.
-  std::uint64_t const first = v.lane[static_cast<unsigned>(std::countr_zero(active))];
-  WarpAccess<std::uint32_t> from{}, apart{};
-  for (unsigned l = 0; l < warp_lanes; ++l) {
-    from.active[l] = apart.active[l] = (active >> l & 1) != 0;
-    from.address[l] = static_cast<std::uint32_t>(v.lane[l] - first) % bank_line;
-    apart.address[l] = l * m.bytes;
-    if (from.active[l] && from.address[l] % m.bytes != 0) return std::nullopt;
-  }
-  Architecture const& arch = *kernel.options.arch;
-  return copy_wavefronts(arch, m.bytes, from, apart).most - copy_wavefronts(arch, m.bytes, apart, apart).most;
-}
-
-}  // namespace
 
 bool copies_through_l1(std::string_view op) {
   return op.starts_with("cp.async.ca") ||
          (op.starts_with("LDGSTS") && op.find(".BYPASS") == std::string_view::npos);
 }
 
-void take_source(ExecutedKernel& kernel, std::size_t index, KernelAccess& out) {
-  if (!out.wavefronts || !out.executed || !copies_through_l1(out.op)) return;
-  bool const listed = index > 0 && kernel.program.accesses[index - 1].global &&
-                      kernel.program.accesses[index - 1].line == kernel.program.accesses[index].line;
-  if (!listed || !same_law(*kernel.options.arch, sm_90)) {
-    out.any_source = true;
-    return;
+unsigned turns_of_source(Architecture const& arch, unsigned bytes, std::uint32_t active,
+                         LaneAddresses const& address) {
+  constexpr unsigned bank_line = bank_count * bank_bytes;
+  if (active == 0) return 1;
+  // The part that all lanes share is aligned with the access, and turns all banks alike.
+  std::uint64_t const first = address[static_cast<unsigned>(std::countr_zero(active))];
+  WarpAccess<std::uint32_t> from{}, apart{};
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    from.active[l] = apart.active[l] = (active >> l & 1) != 0;
+    from.address[l] = static_cast<std::uint32_t>(address[l] - first) % bank_line;
+    apart.address[l] = l * bytes;
+    if (from.active[l] && from.address[l] % bytes != 0) return 1;  // it faults
   }
-  unsigned excess = 0;
-  for (unsigned w = 0; w < kernel.warps.count() && !out.any_source; ++w) {
-    auto const one = source_excess(kernel, kernel.warps.plain(w), index - 1);
-    out.any_source = !one;
-    excess = std::max(excess, one.value_or(0));
+  return 1 + copy_wavefronts(arch, bytes, from, apart).most - copy_wavefronts(arch, bytes, apart, apart).most;
+}
+
+std::optional<program::MemoryAccess> source_of(ExecutedKernel const& kernel, std::size_t index) {
+  std::vector<program::MemoryAccess> const& all = kernel.program.accesses;
+  bool const listed = index > 0 && all[index - 1].global && all[index - 1].line == all[index].line &&
+                      kernel.execution.accesses[index - 1].reached;
+  if (!listed || !same_law(*kernel.options.arch, sm_90)) return std::nullopt;
+  program::MemoryAccess out = all[index - 1];
+  out.global = false, out.copy_source = true;
+  out.instruction = all[index].instruction;
+  out.at_most = {};
+  return out;
+}
+
+std::vector<std::string> assumed_of_copies(KernelReport const& report) {
+  bool open = false, turns = false, bypasses = false;
+  for (KernelAccess const& a : report.accesses) {
+    if (!a.executed || !a.instruction || a.instruction->operation != Operation::cp_async) continue;
+    open = open || a.any_source;
+    turns = turns || a.source_turns > 1;
+    bypasses = bypasses || !copies_through_l1(a.op);
   }
-  unsigned const both = std::min(*out.wavefronts + excess, unsigned{warp_lanes});
-  if (out.any_source || both <= *out.wavefronts) return;
+  std::vector<std::string> out;
+  if (open)
+    out.emplace_back(
+        "lanes of cp.async.ca read different banks of L1: in global memory 128 bytes apart they take 32 "
+        "wavefronts (H21)");
+  if (turns && !report.fixes.empty())
+    out.emplace_back("fixes count what cp.async.ca writes, and not the banks of L1 that it reads (H21)");
+  if (bypasses)
+    out.emplace_back(
+        "cp.async.cg takes what cp.async.ca takes for its write: not measured, the profiler counts its "
+        "sectors "
+        "as they arrive");
+  return out;
+}
+
+void take_turns(unsigned turns, KernelAccess& out) {
+  out.source_turns = turns;
+  unsigned const both = std::min(*out.wavefronts + turns - 1, unsigned{warp_lanes});
+  if (both <= *out.wavefronts) return;
   out.wavefronts = both;
   out.reached = false, out.function.reset();
   if (out.verdict != KernelVerdict::proved || both <= out.allowed) return;
   out.verdict = KernelVerdict::unknown;
-  out.reason =
-      fmt::format("its source takes up to {} wavefronts more: lanes read one bank of L1 (H21)", excess);
+  out.reason = fmt::format("its source may take {} more: lanes read one bank of L1 (H21)", turns - 1);
 }
 
 }  // namespace swizproof::kernel_detail

@@ -1,5 +1,6 @@
 #include <swizproof/kernel/kernel.hpp>
 
+#include "copy_source.hpp"
 #include "accesses.hpp"
 #include "arrays.hpp"
 #include "executed_kernel.hpp"
@@ -119,10 +120,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   auto const of_tile = [](program::MemoryAccess const& m) { return m.of_tile; };
   if (std::any_of(kernel.program.accesses.begin(), kernel.program.accesses.end(), of_tile))
     report.assumed.emplace_back("wmma is the loads and stores that ptxas 13.0 makes of it (H19)");
-  if (std::any_of(report.accesses.begin(), report.accesses.end(), [](auto const& a) { return a.any_source; }))
-    report.rests_on.emplace_back(
-        "lanes of cp.async.ca read different banks of L1: in global memory 128 bytes apart they take 32 "
-        "wavefronts (H21)");
+  for (std::string& one : assumed_of_copies(report)) report.rests_on.push_back(std::move(one));
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");

@@ -171,6 +171,7 @@ struct KernelAccess {
       false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
   bool any_source =
       false;  ///< cp.async through L1: the wavefronts of its write, and its lanes are taken to read different banks (H21)
+  unsigned source_turns = 1;  ///< cp.async through L1: turns of the lanes that read one bank of L1, at most
   std::optional<KernelSectors> sectors{};  ///< access to global memory: `wavefronts` are sectors
 };
 

@@ -117,11 +117,12 @@ void add_comparison(Comparison const& c, std::string const& since, int exit_code
   document["since"] = comparison_json(c, since);
 }
 
-/// Names of the kernels whose accesses are all proved.
+/// Names of the kernels whose accesses are all proved, and what that rests on.
 std::string proved_kernels(std::vector<Result> const& results) {
   constexpr std::size_t most = 4;
   std::vector<std::string> names;
   std::size_t more = 0;
+  std::set<std::string> assumed;
   for (Result const& r : results) {
     auto const proved = [](auto const& all) {
       return std::all_of(all.begin(), all.end(),
@@ -131,14 +132,19 @@ std::string proved_kernels(std::vector<Result> const& results) {
     if (all == 0 || !proved(r.report.accesses) || !proved(r.report.global) || !proved(r.report.operands) ||
         !r.report.refused.empty())
       continue;
+    assumed.insert(r.report.rests_on.begin(), r.report.rests_on.end());
+    assumed.insert(r.report.assumed.begin(), r.report.assumed.end());
+    if (!r.report.assumed_bases.empty()) assumed.insert(r.report.assumed_bases);
     if (names.size() == most)
       ++more;
     else
       names.push_back(fmt::format("{} ({} access{})", short_name(r.name), all, all == 1 ? "" : "es"));
   }
   if (names.empty()) return {};
-  return fmt::format("every access is proved of {}{}\n", fmt::join(names, ", "),
-                     more == 0 ? "" : fmt::format(" and {} more", more));
+  std::string out = fmt::format("every access is proved of {}{}\n", fmt::join(names, ", "),
+                                more == 0 ? "" : fmt::format(" and {} more", more));
+  for (std::string const& one : assumed) out += fmt::format("  assumed: {}\n", one);
+  return out;
 }
 
 /// `kernels: 2 race free, 1 with races, 0 undecided`, as a line; empty without --races.
