@@ -122,7 +122,7 @@ std::string proved_kernels(std::vector<Result> const& results) {
   constexpr std::size_t most = 4;
   std::vector<std::string> names;
   std::size_t more = 0;
-  std::set<std::string> assumed;
+  std::set<std::string> assumed, forms;
   for (Result const& r : results) {
     auto const proved = [](auto const& all) {
       return std::all_of(all.begin(), all.end(),
@@ -133,7 +133,7 @@ std::string proved_kernels(std::vector<Result> const& results) {
         !r.report.refused.empty())
       continue;
     assumed.insert(r.report.rests_on.begin(), r.report.rests_on.end());
-    assumed.insert(r.report.assumed.begin(), r.report.assumed.end());
+    forms.insert(r.report.assumed.begin(), r.report.assumed.end());
     if (!r.report.assumed_bases.empty()) assumed.insert(r.report.assumed_bases);
     if (names.size() == most)
       ++more;
@@ -143,6 +143,7 @@ std::string proved_kernels(std::vector<Result> const& results) {
   if (names.empty()) return {};
   std::string out = fmt::format("every access is proved of {}{}\n", fmt::join(names, ", "),
                                 more == 0 ? "" : fmt::format(" and {} more", more));
+  if (!forms.empty()) out += fmt::format("  {}\n", assumed_in_words({forms.begin(), forms.end()}));
   for (std::string const& one : assumed) out += fmt::format("  assumed: {}\n", one);
   return out;
 }
