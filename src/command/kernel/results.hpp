@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/line/command.hpp"
-#include "profile/source.hpp"
+#include "system/source.hpp"
 #include "report/kernel.hpp"
 #include "report/sarif.hpp"
 

@@ -7,7 +7,7 @@
 #include "profile/fixes.hpp"
 #include "profile/metrics.hpp"
 #include "profile/nsight.hpp"
-#include "profile/source.hpp"
+#include "system/source.hpp"
 #include "profile/trace.hpp"
 #include "picture/picture.hpp"
 #include "system/whole_file.hpp"

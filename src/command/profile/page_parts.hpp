@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command/line/command.hpp"
-#include "profile/source.hpp"
+#include "system/source.hpp"
 
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/hardware/collision.hpp>

@@ -24,7 +24,10 @@ struct SourceFile {
   [[nodiscard]] std::optional<std::string> line(std::uint64_t number) const;
 };
 
-/// Finds and reads each file once. Checked by tests/unit/profile/source_test.cpp.
+/// A line without the blanks around it.
+[[nodiscard]] std::string trimmed(std::string const& line);
+
+/// Finds and reads each file once. Checked by tests/unit/system/source_test.cpp.
 class Sources {
  public:
   /// `folders` are looked through before the path itself is tried: in them for the longest tail of the path, so that

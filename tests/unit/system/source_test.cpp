@@ -1,6 +1,6 @@
 // The sources of a trace are found below the folders that are named, by the longest tail of their path, and read line by line;
 // what cannot be read has a reason.
-#include "profile/source.hpp"
+#include "system/source.hpp"
 
 #include <swizproof/core/error.hpp>
 

@@ -1,4 +1,4 @@
-#include "profile/source.hpp"
+#include "system/source.hpp"
 
 #include "system/whole_file.hpp"
 
@@ -84,6 +84,12 @@ SourceFile read_source(std::string const& name, std::string const& path, std::si
 }
 
 }  // namespace
+
+std::string trimmed(std::string const& line) {
+  constexpr char const* blanks = " \t\r";
+  std::size_t const first = line.find_first_not_of(blanks);
+  return first == line.npos ? "" : line.substr(first, line.find_last_not_of(blanks) + 1 - first);
+}
 
 std::optional<std::string> SourceFile::line(std::uint64_t number) const {
   if (number == 0 || number > starts.size()) return std::nullopt;
