@@ -11,6 +11,10 @@
 
 namespace swizproof {
 
+SourceLine line_of_kernel(KernelAccess const& access) {
+  return access.inlined_at.empty() ? SourceLine{access.file, access.line} : access.inlined_at.back();
+}
+
 bool is_at(KernelAccess const& access, std::string_view written, std::string_view ptx_file) {
   auto const plain = [](std::string_view path) {  // ./gemm.cu:31 is gemm.cu:31
     return std::filesystem::path(path).lexically_normal().string();

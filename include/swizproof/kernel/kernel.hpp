@@ -43,6 +43,9 @@ struct LineAllowance {
   std::optional<std::uint64_t> lost{};  ///< the same, by all executions of a block
   bool of_one = false;                  ///< one obligation alone has it
   bool global = false;  ///< for accesses to global memory, and no others: the numbers are sectors
+  std::string text{};   ///< the line of source, by which it is found where lines have moved; empty: not known
+  std::string was_at{};  ///< the line that the entry names, if the text has moved; else empty
+  std::string reason{};  ///< why it is allowed, in the user's words
 };
 
 /// Options of one decision.
@@ -267,6 +270,9 @@ struct KernelReport {
   std::optional<KernelRaces> races{};  ///< races, with KernelOptions::races
   std::string assumed_bases{};  ///< addresses of shared arrays (H18), if an answer rests on them; else empty
 };
+
+/// The line that an allowance names: of the kernel's source that the access was inlined for, as a header's line is shared by many accesses.
+[[nodiscard]] SourceLine line_of_kernel(KernelAccess const& access);
 
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without
 /// -lineinfo, of the file of PTX, whose line is meant then. Checked by tests/unit/parse/kernel_obligation_test.cpp.

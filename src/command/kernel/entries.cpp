@@ -87,7 +87,7 @@ std::vector<EntryOf> by_shape(EntryOf const& file) {
 }
 
 std::string text_of(EntryOf const& one, Common const& common, KernelArguments const& arguments,
-                    KernelOptions const& options) {
+                    KernelOptions const& options, Sources& sources) {
   bool const lock = arguments.emit == "lock";
   std::vector<std::pair<std::string, std::string>> params;
   for (std::string const& text : arguments.params) {
@@ -114,7 +114,7 @@ std::string text_of(EntryOf const& one, Common const& common, KernelArguments co
   if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
   entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most);
   if (lock)
-    entry.add_value("allow", allowances_of(one.results));
+    entry.add_value("allow", allowances_of(one.results, sources));
   else
     entry.add("data", "allow");
   if (common.arch_is_given) entry.add("arch", common.arch);
@@ -124,13 +124,13 @@ std::string text_of(EntryOf const& one, Common const& common, KernelArguments co
 }  // namespace
 
 std::string entries_of(Common const& common, KernelArguments const& arguments, KernelOptions const& options,
-                       std::vector<Result> const& results) {
+                       std::vector<Result> const& results, Sources& sources) {
   bool const by_name = LaunchBlocks(arguments.blocks).by_name();
   std::string text;
   for (EntryOf const& file : by_file(results, by_name ? "" : arguments.kernel))
     for (EntryOf const& one :
          by_name ? by_shape(file) : with_shapes(file, arguments.blocks, arguments.emit == "lock"))
-      text += (text.empty() ? "" : "\n") + text_of(one, common, arguments, options);
+      text += (text.empty() ? "" : "\n") + text_of(one, common, arguments, options, sources);
   return text;
 }
 

@@ -230,6 +230,9 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments, Kernel
                             "leave --since out");
   refuse_two_forms(common, arguments.sarif, arguments.html);
   refuse_format(common, arguments.format, arguments.sarif, arguments.html);
+  if (arguments.format == "markdown" && arguments.since.empty())
+    throw InputError::whole("--format markdown is the table of a comparison", "--format markdown",
+                            "name the earlier build: --since FILE");
   if (!arguments.emit.empty() &&
       (arguments.format != "text" || arguments.sarif == "-" || arguments.html == "-"))
     throw InputError::whole("standard output takes one form", "--emit " + arguments.emit,
@@ -267,7 +270,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   Reports reports(arguments);
   Sources sources(arguments.source);
   bool const text = !common.json && arguments.emit.empty() && arguments.sarif != "-" &&
-                    arguments.html != "-" && arguments.format != "gcc" && arguments.since.empty();
+                    arguments.html != "-" && arguments.format == "text" && arguments.since.empty();
   Style const style = style_of(common);
   std::size_t notes = 0;  // that are printed
   auto const print_notes = [&](std::vector<std::string> const& all) {
@@ -303,7 +306,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
       add_notes(notes, open);
     }
     return print_obligation(common, to_json(decided, arch, sources),
-                            entries_of(common, arguments, options, results), notes);
+                            entries_of(common, arguments, options, results, sources), notes);
   }
   if (common.json) {
     Json document = to_json(decided, arch, sources);
@@ -313,6 +316,8 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   if (arguments.sarif == "-" || arguments.html == "-") return;
   if (arguments.format == "gcc")
     return fmt::print(common.streams.out, "{}", gcc_lines(kernel_rules, findings));
+  if (arguments.format == "markdown")
+    return fmt::print(common.streams.out, "{}", in_markdown(*since, arguments.since, decided));
   print_notes(decided.notes);
   fmt::print(common.streams.out, "{}", left_out(decided));
   if (since) return fmt::print(common.streams.out, "{}", describe(*since, arguments.since));
@@ -450,7 +455,7 @@ void add_kernel(CLI::App& app, Common& common) {
          "each\n"
          "line the wavefronts that it takes now, so that 'swizproof prove' fails for what becomes worse")
       ->check(CLI::IsMember({"toml", "lock"}));
-  add_format_to(*sub, arguments->format);
+  add_format_to(*sub, arguments->format, true);
   kernel_detail::add_reports_to(*sub, *arguments);
   add_brief_to(*sub, common);
   sub->callback([&common, arguments, options, bytes, most] {

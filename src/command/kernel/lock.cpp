@@ -20,12 +20,9 @@ namespace swizproof::command::kernel_detail {
 
 namespace {
 
-/// The line of an access as `allow` names it: of the kernel's source that it was inlined for, as a header's line is shared by many accesses,
-/// else of the PTX. Without folders, which differ from machine to machine.
+/// The line of an access as `allow` names it: of the source, else of the PTX. Without folders, which differ from machine to machine.
 std::string line_of(KernelAccess const& a, std::string const& file) {
-  SourceLine const at = !a.inlined_at.empty() ? a.inlined_at.back()
-                        : a.file.empty()      ? SourceLine{file, a.ptx_line}
-                                              : SourceLine{a.file, a.line};
+  SourceLine const own = line_of_kernel(a), at = own.file.empty() ? SourceLine{file, a.ptx_line} : own;
   return fmt::format("{}:{}", std::filesystem::path(at.file).filename().string(), at.line);
 }
 
@@ -43,7 +40,7 @@ std::string exactly(std::string const& text) {
   return out + "$";
 }
 
-std::string allowances_of(std::vector<Result const*> const& results) {
+std::string allowances_of(std::vector<Result const*> const& results, Sources& sources) {
   std::map<std::tuple<std::string, bool, std::string, bool>, std::string>
       all;  // by kernel, memory, line and dependence on data
   for (Result const* const r : results) {
@@ -53,6 +50,7 @@ std::string allowances_of(std::vector<Result const*> const& results) {
         if (!has_allowance(a)) continue;
         LineAllowance one{line_of(a, r->file), 0, {}, a.verdict == KernelVerdict::data};
         one.global = a.sectors.has_value();
+        one.text = trimmed(source_text(sources, line_of_kernel(a)).value_or(""));
         if (std::none_of(lines.begin(), lines.end(), [&](LineAllowance const& l) {
               return l.line == one.line && l.data == one.data && l.global == one.global;
             }))
@@ -65,7 +63,8 @@ std::string allowances_of(std::vector<Result const*> const& results) {
                       {"excess", std::to_string(l.excess)},
                       {"lost", l.lost ? std::to_string(*l.lost) : ""},
                       {"data", l.allowance.data ? "true" : ""},
-                      {"kernel", toml_text(exactly(r->name))}});
+                      {"kernel", toml_text(exactly(r->name))},
+                      {"text", l.allowance.text.empty() ? "" : toml_text(l.allowance.text)}});
       all.insert_or_assign({r->name, l.allowance.global, l.allowance.line, l.allowance.data},
                            std::move(text));
     }

@@ -9,8 +9,8 @@
 namespace swizproof::command::kernel_detail {
 
 /// The value of `allow` in a [[kernel]] entry of these results: for each kernel and source line with an access above `allowed`, or that depends on
-/// data, its most wavefronts, or sectors, and the sums over its instructions. Checked by tests/golden/kernel_lock.txt.
-[[nodiscard]] std::string allowances_of(std::vector<Result const*> const& results);
+/// data, its most wavefronts, or sectors, the sums over its instructions, and the line's text if it can be read. Checked by tests/golden/kernel_lock.txt.
+[[nodiscard]] std::string allowances_of(std::vector<Result const*> const& results, Sources& sources);
 
 /// A regular expression that finds this text alone. Readable names stay when a file changes; mangled ones of anonymous namespaces do not.
 [[nodiscard]] std::string exactly(std::string const& text);

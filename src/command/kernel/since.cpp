@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace swizproof::command::kernel_detail {
@@ -410,6 +411,60 @@ nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& s
   if (!c.notes.empty()) out["notes"] = c.notes;
   out["kernels_added"] = c.only_new, out["kernels_removed"] = c.only_old;
   return out;
+}
+
+namespace {
+
+/// A cell of code: without what ends it, the code or the row.
+std::string code_cell(std::string text) {
+  std::replace(text.begin(), text.end(), '`', '\'');
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::string out;
+  for (char const c : text) out += (c == '|' ? "\\" : "") + std::string(1, c);
+  return out.empty() ? "" : "`" + out + "`";
+}
+
+/// A cell of words.
+std::string cell(std::string const& text) {
+  std::string out;
+  for (char const c : printable(text))
+    out += (std::string_view("|<>*_`[]\\").find(c) == std::string_view::npos ? "" : "\\") + std::string(1, c);
+  return out;
+}
+
+}  // namespace
+
+std::string in_markdown(Comparison const& c, std::string const& since, Results const& now) {
+  std::string out = fmt::format(
+      "**{}**: {} worse, {} undecided, {} better, {} the same, {} added, {} removed (lines, compared with "
+      "{})\n",
+      !c.worse.empty()       ? "worse"
+      : !c.undecided.empty() ? "not decided"
+                             : "no line is worse",
+      c.worse.size(), c.undecided.size(), c.better.size(), c.same, c.added.size(), c.removed.size(),
+      code_cell(since));
+  std::string rows;
+  auto const list = [&](std::string_view what, std::vector<ComparedLine> const& lines) {
+    for (ComparedLine const& l : lines)
+      rows += fmt::format("| {} | {}{} | {} | {} | {} |\n", what, code_cell(l.source),
+                          l.was_at.empty() ? "" : fmt::format(" (was {})", code_cell(l.was_at)),
+                          code_cell(l.operand.empty() ? l.op : l.operand + " of " + l.op), cell(l.why),
+                          code_cell(l.kernel));
+  };
+  list("worse", c.worse), list("undecided", c.undecided), list("better", c.better), list("added", c.added);
+  list("removed", c.removed);
+  if (!rows.empty())
+    out += "\n| | line | instruction | change | kernel |\n| --- | --- | --- | --- | --- |\n" + rows;
+  std::string rest;
+  for (std::string const& note : c.notes) rest += fmt::format("- note: {}\n", cell(note));
+  for (auto const* const files : {&now.not_read, &c.not_read})
+    for (UnreadFile const& f : *files)
+      rest += fmt::format("- not read: {}: {}\n", code_cell(f.file), cell(f.reason));
+  for (std::string const& k : c.only_new)
+    rest += fmt::format("- only in the new build, or renamed: {}\n", code_cell(k));
+  for (std::string const& k : c.only_old)
+    rest += fmt::format("- not compared, only in the old build: {}\n", code_cell(k));
+  return rest.empty() ? out : out + "\n" + rest;
 }
 
 std::string describe(Comparison const& c, std::string const& since) {

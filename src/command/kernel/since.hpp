@@ -63,5 +63,7 @@ struct Comparison {
 
 [[nodiscard]] nlohmann::ordered_json comparison_json(Comparison const& c, std::string const& since);
 [[nodiscard]] std::string describe(Comparison const& c, std::string const& since);
+/// The same as a table of Markdown; with what of the new build was not read.
+[[nodiscard]] std::string in_markdown(Comparison const& c, std::string const& since, Results const& now);
 
 }  // namespace swizproof::command::kernel_detail

@@ -93,11 +93,16 @@ CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& 
   return app.add_option(name, path, description)->type_name("FILE");
 }
 
-CLI::Option* add_format_to(CLI::App& app, std::string& format) {
+CLI::Option* add_format_to(CLI::App& app, std::string& format, bool since) {
+  std::vector<std::string> names{"text", "gcc"};
+  if (since) names.emplace_back("markdown");
   return app
-      .add_option("--format", format,
-                  "text, or gcc: 'FILE:LINE: error: ...' for each finding, as editors read it")
-      ->check(CLI::IsMember({"text", "gcc"}))
+      .add_option(
+          "--format", format,
+          std::string("text, or gcc: 'FILE:LINE: error: ...' for each finding, as editors read it") +
+              (since ? "; or markdown: the lines\nof --since as a table, for a comment of a pull request"
+                     : ""))
+      ->check(CLI::IsMember(names))
       ->capture_default_str();
 }
 

@@ -79,8 +79,8 @@ struct AccessArguments {
 CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
                            std::string const& description);
 
-/// Adds --format: text, or gcc, the lines of findings that editors read.
-CLI::Option* add_format_to(CLI::App& app, std::string& format);
+/// Adds --format: text, or gcc, the lines of findings that editors read; with `since` markdown, the table of a comparison.
+CLI::Option* add_format_to(CLI::App& app, std::string& format, bool since = false);
 
 /// Adds --brief to a command whose whole text is longer than what a person reads first.
 CLI::Option* add_brief_to(CLI::App& app, Common& common);

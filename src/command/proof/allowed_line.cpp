@@ -22,9 +22,21 @@ std::uint64_t allowed_sum(AllowedLine const& l) {
 }  // namespace
 
 std::string failing(AllowedLine const& l) {
-  return fmt::format("{}: {}{} by {} instruction{}, {} allowed", l.allowance.line,
+  return fmt::format("{}: {}{} by {} instruction{}, {} allowed: {}", l.allowance.line,
                      l.verdict == KernelVerdict::unknown ? "at most " : "", sum_of(l), l.instructions,
-                     l.instructions == 1 ? "" : "s", allowed_sum(l));
+                     l.instructions == 1 ? "" : "s", allowed_sum(l),
+                     l.verdict == KernelVerdict::unknown ? "it may be worse than when it was allowed"
+                                                         : "worse than when it was allowed");
+}
+
+std::string why_allowed(AllowedLine const& l) {
+  std::string text;
+  if (!l.allowance.was_at.empty())
+    text = fmt::format("the allowance of {} is for {}, where its text is now; --emit lock writes the line",
+                       l.allowance.was_at, l.allowance.line);
+  if (l.allowance.reason.empty()) return text;
+  return fmt::format("{}{}{} may take {} {}: {}", text, text.empty() ? "" : "; ", l.allowance.line,
+                     l.allowance.at_most, unit_of(l), l.allowance.reason);
 }
 
 std::string note_of(AllowedLine const& l) {

@@ -13,4 +13,7 @@ namespace swizproof::command {
 /// `k.cu:5 may take 8 wavefronts and takes 1: ..`, of an allowance that is larger than needed, for one kernel and block; else empty.
 [[nodiscard]] std::string note_of(AllowedLine const& line);
 
+/// The user's reason, and the line that the allowance had before its text moved; empty without both. Checked by tests/golden/kernel_lock.txt.
+[[nodiscard]] std::string why_allowed(AllowedLine const& line);
+
 }  // namespace swizproof::command

@@ -173,7 +173,8 @@ std::vector<std::string> notes_of(Obligation const& o, ObligationReport const& r
   if (r.kernel)
     for (std::string const& one : r.kernel->rests_on) notes.push_back("assumed: " + one);
   for (AllowedLine const& l : r.lines)
-    if (std::string note = note_of(l); !note.empty()) notes.push_back(std::move(note));
+    for (std::string note : {note_of(l), why_allowed(l)})
+      if (!note.empty()) notes.push_back(std::move(note));
   for (Mapping const* map : maps)
     for (std::string const& note : map->notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -281,7 +282,17 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
 std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport const& r) {
   if (!r.kernel || o.expect_refuted) return {};
   auto const& hold = std::get<KernelHolds>(o.what);
-  return swizproof::failing_of(*r.kernel, [&](KernelAccess const& a) { return accepts(hold, a); });
+  auto all = swizproof::failing_of(*r.kernel, [&](KernelAccess const& a) { return accepts(hold, a); });
+  for (FailingAccess& f : all) {
+    bool const locked =
+        std::any_of(r.lines.begin(), r.lines.end(), [&](AllowedLine const& l) {  // by --emit lock
+          return l.allowance.excess && !l.allowance.data && !l.allowance.global &&
+                 is_at(*f.access, l.allowance.line, hold.file);
+        });
+    if (locked && f.access->verdict == KernelVerdict::refuted && !is_fault(*f.access))
+      f.text += fmt::format("; was {} when the line was allowed", f.access->allowed);
+  }
+  return all;
 }
 
 std::vector<FailingOperand> failing_operands_of(Obligation const& o, ObligationReport const& r) {

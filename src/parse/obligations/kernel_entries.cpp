@@ -2,10 +2,12 @@
 
 #include "parse/question/kernels.hpp"
 #include "parse/text/regular_expression.hpp"
+#include "system/source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -43,41 +45,77 @@ class KernelEntries {
     file_.take_expectation(table, entry);
     toml::node const* const ptx = table.get("ptx");
     if (ptx == nullptr) file_.fail("the entry has no ptx", table.source(), "ptx = \"build/gemm.ptx\"");
-    KernelHolds hold;
-    hold.file = file_.string(*ptx, "ptx");
-    CompiledFile const compiled = file_.within(*ptx, [&] { return compiled_file(file_, files_, hold.file); });
-    hold.module = compiled.sass ? heads_of(*compiled.sass) : compiled.ptx;
-    hold.options = kernel_options(table);
-    hold.options.file = hold.file;
-    hold.data_allowed = data_allowed(table);
-    hold.limited = table.contains("excess") || table.contains("at_most");
+    KernelHolds all_files;
+    all_files.options = kernel_options(table);
+    all_files.data_allowed = data_allowed(table);
+    all_files.limited = table.contains("excess") || table.contains("at_most");
+    std::vector<std::string> const paths =
+        file_.within(*ptx, [&] { return compiled_files(file_, file_.string(*ptx, "ptx")); });
+    std::vector<Part> parts;
+    for (std::string const& path : paths) parts.push_back(part_of(table, all_files, path, paths.size() > 1));
+    if (std::all_of(parts.begin(), parts.end(), [](Part const& p) { return p.chosen.empty(); }))
+      file_.fail("no kernel of the files has a name that matches", table.get("name")->source());
+    entry.arch_is_given = table.contains("arch") || !archs_.empty();
+    std::vector<LineAllowance> allow = std::move(all_files.options.allow);
+    follow(allow, parts);
+    must_match(table, allow, parts);
     std::vector<BlockShape> const shapes =
         table.contains("block") ? file_.shapes_in(*table.get("block")) : std::vector<BlockShape>{};
-    std::vector<std::size_t> chosen = functions_in(table, *hold.module);
-    if (compiled.sass) chosen = lower(hold, *compiled.sass, chosen);
-    std::vector<Architecture const*> const archs = architectures_of(table, compiled, hold.file);
-    entry.arch_is_given = table.contains("arch") || !archs_.empty();
-    must_match(table, hold, chosen);
+    for (LineAllowance& a : allow) a.of_one = shapes.size() <= 1 && is_of_one(a, parts);
     std::vector<Obligation> all;
     std::set<std::string> names = names_;  // those of a refused entry are free
-    std::vector<LineAllowance> const allow = std::move(hold.options.allow);
-    for (std::size_t const i : chosen) {
+    for (Part& part : parts) add_kernels(table, entry, part, allow, shapes, names, all);
+    names_ = std::move(names);
+    return all;
+  }
+
+  /// One file of an entry, and its kernels that the entry names.
+  struct Part {
+    KernelHolds hold{};
+    std::vector<std::size_t> chosen{};
+    std::vector<Architecture const*> archs{};
+  };
+
+  /// `several`: the entry has other files, which may have the kernels that it names.
+  Part part_of(toml::table const& table, KernelHolds const& all, std::string const& path, bool several) {
+    Part part{all};
+    KernelHolds& hold = part.hold;
+    CompiledFile const compiled =
+        file_.within(*table.get("ptx"), [&] { return compiled_file(file_, files_, path); });
+    hold.file = hold.options.file = path;
+    hold.module = compiled.sass ? heads_of(*compiled.sass) : compiled.ptx;
+    hold.options.allow.clear();
+    part.chosen = functions_in(table, *hold.module, several);
+    if (compiled.sass) part.chosen = lower(hold, *compiled.sass, part.chosen);
+    part.archs = architectures_of(table, compiled, path);
+    return part;
+  }
+
+  /// True if one obligation alone has an allowance.
+  static bool is_of_one(LineAllowance const& allowance, std::vector<Part> const& parts) {
+    std::size_t count = 0;
+    for (Part const& p : parts)
+      for (std::size_t const i : p.chosen)
+        count += is_for(allowance, p.hold.module->functions[i]) ? p.archs.size() : 0;
+    return count == 1;
+  }
+
+  /// The obligations of one file.
+  void add_kernels(toml::table const& table, Obligation const& entry, Part& part,
+                   std::vector<LineAllowance> const& allow, std::vector<BlockShape> const& shapes,
+                   std::set<std::string>& names, std::vector<Obligation>& all) const {
+    KernelHolds& hold = part.hold;
+    for (std::size_t const i : part.chosen) {
       hold.function = i;
       hold.kernel = demangled(hold.module->functions[i].name);
       hold.options.allow.clear();
       std::copy_if(allow.begin(), allow.end(), std::back_inserter(hold.options.allow),
                    [&](LineAllowance const& a) { return is_for(a, hold.module->functions[i]); });
-      for (LineAllowance& a : hold.options.allow)
-        a.of_one = shapes.size() <= 1 && archs.size() == 1 &&
-                   std::count_if(chosen.begin(), chosen.end(),
-                                 [&](std::size_t k) { return is_for(a, hold.module->functions[k]); }) == 1;
       for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
         hold.options.block = shapes.empty() ? std::optional<BlockShape>() : shapes[s];
-        add_kernel(table, entry, hold, archs, names, all);
+        add_kernel(table, entry, hold, part.archs, names, all);
       }
     }
-    names_ = std::move(names);
-    return all;
   }
 
   /// Those of the entry, of the command line, of the code; else sm_90.
@@ -168,14 +206,14 @@ class KernelEntries {
   }
 
   /// Indices of the kernels that `name` finds; all without it.
-  [[nodiscard]] std::vector<std::size_t> functions_in(toml::table const& table,
-                                                      ptx::Module const& module) const {
+  [[nodiscard]] std::vector<std::size_t> functions_in(toml::table const& table, ptx::Module const& module,
+                                                      bool several) const {
     toml::node const* const name = table.get("name");
     std::string const text = name == nullptr ? "" : file_.string(*name, "name");
     toml::node const& at = name == nullptr ? static_cast<toml::node const&>(table) : *name;
     std::vector<std::size_t> const found =
         file_.within(at, [&] { return kernels_named(Pattern(text, "name"), module); });
-    if (found.empty())
+    if (found.empty() && !(several && name != nullptr))
       file_.fail(name == nullptr ? "the file has no kernel (.entry)"
                                  : "no kernel of the file has a name that matches",
                  at.source(), name == nullptr ? "" : "there " + kernels_in_words(names_in(module)));
@@ -280,13 +318,15 @@ class KernelEntries {
           "an allowance is {line = \"gemm.cu:88\", at_most = 8}, of global memory {line = .., sectors = 8}, "
           "with kernel = \"NAME\" if it is not for all",
           item.source());
-    static std::set<std::string_view> const known{"line", "at_most", "sectors", "kernel",
-                                                  "data", "excess",  "lost"};
+    static std::set<std::string_view> const known{"line",   "at_most", "sectors", "kernel", "data",
+                                                  "excess", "lost",    "text",    "reason"};
     file_.refuse_unknown_keys(*one, known);
     char const* const most_key = global ? "sectors" : "at_most";
     LineAllowance out{file_.string(*one->get("line"), "line"),
                       static_cast<unsigned>(file_.number(*one->get(most_key), most_key, 1, 1024))};
     out.global = global;
+    if (toml::node const* const text = one->get("text")) out.text = file_.string(*text, "text");
+    if (toml::node const* const reason = one->get("reason")) out.reason = file_.string(*reason, "reason");
     if (toml::node const* const kernel = one->get("kernel")) {
       out.kernel = file_.string(*kernel, "kernel");
       file_.within(*kernel, [&] { return Pattern(out.kernel, "kernel").found_in(""); });
@@ -323,45 +363,100 @@ class KernelEntries {
   }
 
   /// Refuses a line of `allow` without an access, or for an access of another line, and a parameter that no kernel has.
-  void must_match(toml::table const& table, KernelHolds const& hold,
-                  std::vector<std::size_t> const& chosen) const {
-    auto const of_some = [&](auto const& holds) {
-      return std::any_of(chosen.begin(), chosen.end(),
-                         [&](std::size_t i) { return holds(hold.module->functions[i]); });
-    };
-    for (auto const& param : hold.options.params)
-      if (!of_some([&](ptx::Function const& f) { return parameter_of(f, param.first).has_value(); }))
-        file_.fail("no kernel has a parameter '" + param.first + "'", table.get("param")->source(),
-                   "\"#0\" is the first");
-    for (std::size_t const i : chosen)
-      if (std::string const why = why_no_parameter(hold.module->functions[i], hold.options.params);
-          !why.empty())
-        file_.fail(demangled(hold.module->functions[i].name) + ": " + why, table.get("param")->source());
-    std::vector<LineAllowance> const& allow = hold.options.allow;
+  void must_match(toml::table const& table, std::vector<LineAllowance> const& allow,
+                  std::vector<Part> const& parts) const {
+    must_have_parameters(table, parts);
     if (allow.empty()) return;
     std::vector<bool> used(allow.size());
-    for (std::size_t const i : chosen)
-      for (KernelAccess const& a : accesses_of(hold, i)) {
-        std::array<std::size_t, 2> all{allow.size(), allow.size()};  // without and with `data`
-        for (std::size_t k = 0; k < allow.size(); ++k) {
-          if (allow[k].global != a.sectors.has_value() || !is_at(a, allow[k].line, hold.file) ||
-              !is_for(allow[k], hold.module->functions[i]))
-            continue;
-          std::size_t& found = all[allow[k].data ? 1 : 0];
-          if (found != allow.size())
-            file_.fail(fmt::format("'{}' and '{}' are of one access: it has an allowance already",
-                                   allow[found].line, allow[k].line),
-                       (*table.get("allow")->as_array())[k].source());
-          found = k, used[k] = true;
-        }
+    each_access(parts, [&](Part const& part, ptx::Function const& kernel, KernelAccess const& a) {
+      std::array<std::size_t, 2> all{allow.size(), allow.size()};  // without and with `data`
+      for (std::size_t k = 0; k < allow.size(); ++k) {
+        if (allow[k].global != a.sectors.has_value() || !is_at(a, allow[k].line, part.hold.file) ||
+            !is_for(allow[k], kernel))
+          continue;
+        std::size_t& found = all[allow[k].data ? 1 : 0];
+        if (found != allow.size())
+          file_.fail(fmt::format("'{}' and '{}' are of one access: it has an allowance already",
+                                 allow[found].line, allow[k].line),
+                     (*table.get("allow")->as_array())[k].source());
+        found = k, used[k] = true;
       }
+    });
     for (std::size_t k = 0; k < allow.size(); ++k)
       if (!used[k])
         file_.fail(fmt::format("no access to {} memory is at '{}'", allow[k].global ? "global" : "shared",
                                allow[k].line) +
                        (allow[k].kernel.empty() ? "" : " in a kernel that '" + allow[k].kernel + "' finds"),
-                   (*table.get("allow")->as_array())[k].source(), again(table, hold));
+                   (*table.get("allow")->as_array())[k].source(), again(table, parts.front().hold));
   }
+
+  void must_have_parameters(toml::table const& table, std::vector<Part> const& parts) const {
+    KernelOptions const& options = parts.front().hold.options;
+    std::set<std::string> missing;
+    for (auto const& param : options.params) missing.insert(param.first);
+    for (Part const& p : parts)
+      for (std::size_t const i : p.chosen) {
+        ptx::Function const& kernel = p.hold.module->functions[i];
+        std::erase_if(missing,
+                      [&](std::string const& name) { return parameter_of(kernel, name).has_value(); });
+        if (std::string const why = why_no_parameter(kernel, options.params); !why.empty())
+          file_.fail(demangled(kernel.name) + ": " + why, table.get("param")->source());
+      }
+    if (!missing.empty())
+      file_.fail("no kernel has a parameter '" + *missing.begin() + "'", table.get("param")->source(),
+                 "\"#0\" is the first");
+  }
+
+  template <class Fn>
+  static void each_access(std::vector<Part> const& parts, Fn const& fn) {
+    for (Part const& p : parts)
+      for (std::size_t const i : p.chosen)
+        for (KernelAccess const& a : accesses_of(p.hold, i)) fn(p, p.hold.module->functions[i], a);
+  }
+
+  /// Gives allowances with a text the lines at which the source has it now, where lines have moved: those with an access, in their order, if they are as
+  /// many as the allowances of this text. Else, and where the source cannot be read, the numbers stay.
+  static void follow(std::vector<LineAllowance>& allow, std::vector<Part> const& parts) {
+    Sources sources({});
+    for (std::size_t first = 0; first < allow.size(); ++first) {
+      LineAllowance const one = allow[first];
+      if (one.text.empty() || !one.was_at.empty()) continue;
+      auto const [file, number] = split_line(one.line);
+      std::map<std::uint32_t, std::size_t> like;  // allowances, by their lines
+      for (std::size_t k = first; k < allow.size(); ++k)
+        if (LineAllowance const& a = allow[k]; a.text == one.text && a.kernel == one.kernel &&
+                                               a.data == one.data && a.global == one.global &&
+                                               split_line(a.line).first == file)
+          like[split_line(a.line).second] = k;
+      std::set<std::uint32_t> lines;
+      each_access(parts, [&](Part const&, ptx::Function const& kernel, KernelAccess const& a) {
+        SourceLine const at = line_of_kernel(a);
+        if (one.global != a.sectors.has_value() || !is_for(one, kernel) || !ends_with_path(at.file, file))
+          return;
+        if (trimmed(sources.file(at.file).line(at.line).value_or("")) == one.text) lines.insert(at.line);
+      });
+      if (lines.size() != like.size()) continue;
+      auto now = lines.begin();
+      for (auto const& [was, k] : like) {
+        if (std::uint32_t const is = *now++; is != was) {
+          allow[k].was_at = allow[k].line;
+          allow[k].line = fmt::format("{}:{}", file, is);
+        }
+      }
+    }
+  }
+
+  /// `gemm.cu` and 88 of `gemm.cu:88`.
+  static std::pair<std::string, std::uint32_t> split_line(std::string const& line) {
+    std::size_t const colon = line.rfind(':');
+    if (colon == line.npos) return {line, 0};
+    return {line.substr(0, colon),
+            static_cast<std::uint32_t>(std::strtoul(line.c_str() + colon + 1, nullptr, 10))};
+  }
+  static bool ends_with_path(std::string const& path, std::string const& end) {
+    return path == end || path.ends_with("/" + end);
+  }
+
   /// The command that writes the allowances of an entry again.
   [[nodiscard]] std::string again(toml::table const& table, KernelHolds const& hold) const {
     std::string blocks;
@@ -382,6 +477,45 @@ class KernelEntries {
 };
 
 }  // namespace
+
+std::vector<std::string> compiled_files(TomlFile const& obligations, std::string const& path) {
+  namespace fs = std::filesystem;
+  fs::path const whole = fs::path(obligations.folder()) / path;
+  std::error_code error;
+  bool const folder = fs::is_directory(whole, error);
+  if (!folder && path.find_first_of("*?") == path.npos) return {path};
+  // A pattern begins with folders without one.
+  fs::path root = folder ? fs::path(path) : fs::path(path.substr(0, path.find_first_of("*?"))).parent_path();
+  std::string expression;  // of a path below it
+  for (std::size_t i = 0; !folder && i < path.size(); ++i) {
+    bool const any_folders = path.compare(i, 2, "**") == 0;
+    if (any_folders) {
+      i += path.compare(i, 3, "**/") == 0 ? 2 : 1;
+      expression += path[i] == '/' ? "(.*/)?" : ".*";
+    } else if (path[i] == '*' || path[i] == '?') {
+      expression += path[i] == '*' ? "[^/]*" : "[^/]";
+    } else {
+      expression += (std::string_view("\\^$.|+()[]{}").find(path[i]) == std::string_view::npos ? "" : "\\") +
+                    std::string(1, path[i]);
+    }
+  }
+  Pattern const pattern("^" + expression + "$", "ptx");
+  std::vector<std::string> found;
+  fs::path const at_root = fs::path(obligations.folder()) / root;
+  for (fs::recursive_directory_iterator
+           at(at_root.empty() ? "." : at_root, fs::directory_options::skip_permission_denied, error),
+       end;
+       at != end && !error; at.increment(error)) {
+    std::string const name = (root / at->path().lexically_relative(at_root.empty() ? "." : at_root)).string();
+    if ((folder ? at->path().extension() == ".ptx" : pattern.found_in(name)) && at->is_regular_file(error))
+      found.push_back(name);
+  }
+  std::sort(found.begin(), found.end());
+  if (found.empty())
+    throw InputError::whole(folder ? "the folder has no .ptx file" : "no file matches", path,
+                            "paths are relative to the file of obligations");
+  return found;
+}
 
 CompiledFile compiled_file(TomlFile const& obligations, CompiledFiles& files, std::string const& file) {
   CompiledFile& one = files[file];

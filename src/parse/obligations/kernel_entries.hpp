@@ -23,6 +23,10 @@ struct CompiledFile {
 /// Files that were read, by the path in the entries: each is read once.
 using CompiledFiles = std::map<std::string, CompiledFile>;
 
+/// Files that an entry's `ptx` names: itself, each .ptx below a folder, or those that a pattern with `*`, `?` and `**/` matches, in order; relative to the
+/// file of obligations. Throws InputError if there are none.
+[[nodiscard]] std::vector<std::string> compiled_files(TomlFile const& obligations, std::string const& path);
+
 /// A file of PTX or SASS, whose path is relative to the file of obligations. Throws InputError.
 [[nodiscard]] CompiledFile compiled_file(TomlFile const& obligations, CompiledFiles& files,
                                          std::string const& file);
