@@ -59,6 +59,7 @@ std::optional<UnwrittenMemory::Pointers> pointers_of(program::Program const& pro
       walk.add(l->args[0]);
     } else if (l->kind == Leaf::Kind::param || l->kind == Leaf::Kind::symbol) {
       std::string const& name = program.symbols[l->extra].name;
+      if (l->width != 64 && program.symbols[l->extra].bytes >= 8) return std::nullopt;  // half of a pointer
       if (l->width == 64) out.insert(l->offset == 0 ? name : fmt::format("{}+{}", name, l->offset));
     } else if (l->width == 64 && l->kind != Leaf::Kind::counter) {
       return std::nullopt;

@@ -475,6 +475,9 @@ TEST(KernelRaces, StoresOfOneLoadAreOfOneValue) {
   other(load + own + "st.global.u32 [%rd1+4096], %r1;");
   other(load + own + "red.global.add.u32 [%rd1], %r1;");
   other(load + own + "ld.global.u64 %rd2, [%rd1]; st.global.u32 [%rd2], %r1;");
+  other(load + own +
+        "ld.param.u32 %r10, [g]; ld.param.u32 %r11, [g+4]; mov.b64 %rd2, {%r10, %r11}; "
+        "st.global.u32 [%rd2], %r1;");
   other(load + own + "cvta.to.global.u64 %rd1, %rd1; st.u32 [%rd1], %r1;");
 }
 
