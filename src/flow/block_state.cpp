@@ -25,6 +25,8 @@ ClusterState::ClusterState(FlowKernel const& of, std::array<std::uint32_t, 3> fi
       mbarriers(faults, units),
       flags(units.threads, units.threads_of_block()),
       lifetimes(units, clocks),
+      tensor_fences(units.threads),
+      pairs((units.blocks + 1) / 2),
       bulk_groups(units.threads),
       registers(static_cast<std::uint32_t>(kernel.function.registers.size())) {
   constexpr std::size_t most_clocks = 1 << 16;  // races.hpp keeps them in 16 bits
@@ -78,7 +80,9 @@ BlockState::BlockState(ClusterState& of, unsigned rank_in_cluster)
       number(block_of_rank(of.first, of.kernel.cluster, rank)),
       base(std::uint64_t{rank} << window_shift),
       barriers(kernel.threads, faults),
-      tensor(units.threads, clocks, faults, units) {}
+      tensor(clocks, faults, units, of.tensor_fences) {
+  of.blocks.push_back(this);
+}
 
 unsigned BlockState::live_warps() const {
   return static_cast<unsigned>(std::count_if(warps.begin(), warps.end(),

@@ -13,6 +13,7 @@
 #include "proxies.hpp"
 #include "races.hpp"
 #include "tensor_memory.hpp"
+#include "tensor_pair.hpp"
 #include "words.hpp"
 
 #include <array>
@@ -81,6 +82,8 @@ struct Collector {
   FlowTouch filled{};
 };
 
+struct BlockState;
+
 /// State that the blocks of a cluster share. A block that is launched without clusters is one of its own.
 struct ClusterState {
   /// `first`: number of the block with rank 0.
@@ -108,6 +111,9 @@ struct ClusterState {
   Flags flags;
   Lifetimes lifetimes;
   AtomicKinds atomic_kinds{};
+  TensorFences tensor_fences;
+  std::vector<TensorPair> pairs;      ///< ranks 2 k and 2 k + 1
+  std::vector<BlockState*> blocks{};  ///< by rank
   /// Clock of stores at each commit, thread by thread.
   std::vector<std::vector<std::uint32_t>> bulk_groups;
   std::set<std::string> left_out{}, assumed{};

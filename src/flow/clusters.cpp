@@ -57,7 +57,27 @@ bool Lifetimes::begun(unsigned rank, unsigned thread) const {
 }
 
 void Lifetimes::access(unsigned rank, FlowTouch const& touch, unsigned clock) {
-  last_[{rank, clock}] = {clocks_.now(clock), touch};
+  last_[{rank, clock}] = {clocks_.now(clock), touch, false};
+}
+
+void Lifetimes::issue(unsigned rank, FlowTouch const& touch) {
+  last_[{rank, touch.doer}] = {clocks_.now(touch.doer), touch, true};
+}
+
+FlowConflict Lifetimes::fault(unsigned rank, Access const& access) const {
+  std::string const what = access.issues ? fmt::format("issues an instruction of its pair with rank {}", rank)
+                                         : fmt::format("accesses the shared memory of rank {}", rank);
+  return {
+      FlowFaultKind::lifetime,
+      fmt::format("{} {}, which may have ended: no thread of that block waits for this {} before its end",
+                  units_.who(access.touch.doer), what, access.issues ? "instruction" : "access"),
+      access.touch,
+      {},
+      access.issues ? isa::tensor_pair : isa::lifetime,
+      fmt::format("barrier.cluster.arrive behind this {}, and barrier.cluster.wait by rank {} before its end",
+                  access.issues ? "instruction" : "access", rank),
+      {},
+      true};
 }
 
 std::optional<FlowConflict> Lifetimes::end() const {
@@ -67,19 +87,7 @@ std::optional<FlowConflict> Lifetimes::end() const {
     for (unsigned t = first; t < first + units_.threads_of_block() && !behind; ++t)
       behind = clocks_.executed(key.second, access.when, t);
     if (behind) continue;
-    return FlowConflict{
-        FlowFaultKind::lifetime,
-        fmt::format("{} accesses the shared memory of rank {}, which may have ended: no thread of that block "
-                    "waits for this access before its end",
-                    units_.who(access.touch.doer), key.first),
-        access.touch,
-        {},
-        isa::lifetime,
-        fmt::format("barrier.cluster.arrive behind this access, and barrier.cluster.wait by rank {} before "
-                    "its end",
-                    key.first),
-        {},
-        true};
+    return fault(key.first, access);
   }
   return std::nullopt;
 }
@@ -105,7 +113,7 @@ void refuse_other_block(Now const& now) {
 
 /// Instructions whose accesses a unit makes, later than the thread: these note them themselves.
 bool is_done_by_a_unit(Handler h) {
-  return h == Handler::store_async || h == Handler::tensor_commit ||
+  return h == Handler::store_async || (h >= Handler::tensor_mma && h <= Handler::tensor_commit) ||
          (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 

@@ -49,6 +49,8 @@ class Lifetimes {
   void access(unsigned rank, FlowTouch const& touch) { access(rank, touch, touch.doer); }
   /// The same by the clock of another unit: an arrival of a commit.
   void access(unsigned rank, FlowTouch const& touch, unsigned clock);
+  /// A thread issues an instruction for its pair, whose other block, of a rank, shall not have ended. [PTX ISA 9.1, 9.7.16.5]
+  void issue(unsigned rank, FlowTouch const& touch);
   /// An access that may follow the end of the block that has the memory, as a fault.
   [[nodiscard]] std::optional<FlowConflict> end() const;
 
@@ -56,7 +58,9 @@ class Lifetimes {
   struct Access {
     std::uint32_t when = 0;
     FlowTouch touch{};
+    bool issues = false;  ///< it is an issue for the pair
   };
+  [[nodiscard]] FlowConflict fault(unsigned rank, Access const& access) const;
   Units units_;
   Clocks const& clocks_;
   /// The last access by each clock to each rank: if a thread ends behind it, it ends behind those before.

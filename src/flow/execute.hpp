@@ -99,11 +99,19 @@ void check_registers(Now const& now);
 // tcgen05.cpp: Tensor Memory and its registers, and what orders them
 /// An instruction of tcgen05. False if the warp waits for columns.
 bool execute_tensor(Now const& now);
-/// Bytes of a cell of Tensor Memory; nullptr: one that nothing has written.
-[[nodiscard]] Word tensor_word(Now const& now, TensorCell const* cell);
+/// Bytes of a cell of a block's Tensor Memory; nullptr: one that nothing has written.
+[[nodiscard]] Word tensor_word(Now const& now, TensorMemory const& memory, TensorCell const* cell);
 void assume_tensor(BlockState& block);
 /// Before each instruction: a register that tcgen05.ld has still to write may be read, and not written.
 void check_loading(Now const& now);
+
+// tensor_pair.cpp
+/// The blocks whose Tensor Memory an instruction with a .cta_group accesses, the even one of a pair first.
+[[nodiscard]] std::vector<BlockState*> tensor_blocks(Now const& now);
+/// Fails if the kernel has two values of .cta_group, or the peer is none, may not have begun, or may have ended.
+void check_pair(Now const& now);
+/// Executes one warp's part of an instruction of two warps of a pair. Returns the first column (tcgen05.alloc), or nothing while the warp waits.
+[[nodiscard]] std::optional<unsigned> execute_part(Now const& now, TensorPart part);
 
 // tcgen05_copy.cpp: tcgen05.cp, tcgen05.shift
 void tensor_copy(Now const& now);

@@ -80,6 +80,7 @@ inline constexpr std::string_view
     lifetime = "CUDA C++ Programming Guide, Distributed Shared Memory",
     alignment = "PTX ISA, Addresses as Operands: natural alignment", trap = "PTX ISA, trap",
     tensor_columns = "PTX ISA 9.1, 9.7.16.7.1: tcgen05.alloc, tcgen05.dealloc",
+    tensor_pair = "PTX ISA 9.1, 9.7.16.5: issue granularity of tcgen05, CTA pairs",
     tensor_lanes = "PTX ISA 9.1, 9.7.16.8.1: access restrictions of tcgen05.ld and tcgen05.st",
     tensor_order = "PTX ISA 9.1, 9.7.16.6.4: canonical synchronization patterns of tcgen05",
     tensor_pipeline = "PTX ISA 9.1, 9.7.16.6.2: pipelined tcgen05 instructions",

@@ -126,8 +126,7 @@ Handler wgmma_handler(program::Opcode const& d) {
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
 }
 
-/// Instructions of tcgen05 for one block, by their second word. Their other forms have other words: pairs of blocks, sparse matrices,
-/// .ws, .ashift, packed loads, reductions, and copies that decompress.
+/// Instructions of tcgen05, by their second word. Their other forms have other words: sparse matrices, .ws, .ashift, packed loads, reductions, and copies that decompress.
 Handler tensor_handler(program::Opcode const& d) {
   constexpr std::pair<std::string_view, Handler> handlers[] = {
       {"alloc", Handler::tensor_allocate},
@@ -150,6 +149,7 @@ Handler tensor_handler(program::Opcode const& d) {
                                         "b32",
                                         "b64",
                                         "cta_group::1",
+                                        "cta_group::2",
                                         "kind::f16",
                                         "kind::tf32",
                                         "kind::f8f6f4",
@@ -269,6 +269,8 @@ void FlowKernel::decode() {
                   d.handler == Handler::bulk_groups || d.handler == Handler::bulk_reduce;
     arrives_async = arrives_async || d.handler == Handler::arrive_async;
     tensor = tensor || is_of_tensor_memory(d.handler);
+    if (d.name == "tcgen05")
+      tensor_groups |= (d.has("cta_group::1") ? 1U : 0U) | (d.has("cta_group::2") ? 2U : 0U);
     clustered = clustered || d.handler == Handler::cluster_barrier;
     flags = flags || d.handler == Handler::memory_fence || (d.strong && d.handler != Handler::atomic);
   }

@@ -149,6 +149,7 @@ struct FlowKernel {
   bool stores_bulk = false;              ///< it has bulk copies from shared memory
   bool arrives_async = false;            ///< it has cp.async.mbarrier.arrive
   bool tensor = false;                   ///< it has tcgen05 and Tensor Memory
+  unsigned tensor_groups = 0;            ///< bit n - 1: it has tcgen05 with .cta_group::n
   bool flags = false;                    ///< it has fences, or accesses that acquire or release
   bool clustered = false;                ///< it has barriers of clusters: these may order its blocks
 

@@ -72,18 +72,27 @@ bool tensor_allocate(Now const& now) {
   FlowTouch const by = now.touch(0, true);
   unsigned const t = now.thread(0);
   block.assumed.insert("tcgen05 is as PTX ISA 9.1 documents it: documented, not measured on a device");
-  if (now.decoded.has("relinquish_alloc_permit")) return block.tensor.relinquish(t, by), true;
-  std::uint64_t const columns = number_of_warp(now, now.in.operands[1], "numbers of columns");
-  if (now.decoded.has("dealloc")) {
-    block.tensor.deallocate(number_of_warp(now, now.in.operands[0], "addresses"), columns, t, by);
-    return true;
+  bool const pair = now.decoded.has("cta_group::2");
+  TensorPart part{TensorPart::Kind::relinquish, t, block.clocks.now(t), by};
+  auto const wait = [&] { return --now.warp.counts[now.index], false; };
+  if (now.decoded.has("relinquish_alloc_permit")) {
+    if (!pair) return block.tensor.relinquish(t, by), true;
+    return execute_part(now, part) || wait();
   }
+  std::uint64_t const columns = part.columns = number_of_warp(now, now.in.operands[1], "numbers of columns");
+  if (now.decoded.has("dealloc")) {
+    part.kind = TensorPart::Kind::deallocate;
+    part.address = number_of_warp(now, now.in.operands[0], "addresses");
+    if (pair) return execute_part(now, part) || wait();
+    return block.tensor.deallocate(part.address, columns, t, by), true;
+  }
+  part.kind = TensorPart::Kind::allocate;
   std::uint64_t const at = now.address(now.in.operands[0], 0);
   for (unsigned lane = 1; lane < 32; ++lane)
     of_warp(now, at, now.address(now.in.operands[0], lane), lane, "addresses");
   check_bounds(now, program::Space::shared, at, 4, 0, "writes");
-  auto const first = block.tensor.allocate(columns, t, by);
-  if (!first) return --now.warp.counts[now.index], false;
+  auto const first = pair ? execute_part(now, part) : block.tensor.allocate(columns, t, by);
+  if (!first) return wait();
   block.assumed.insert("tcgen05.alloc gives the lowest columns that are free");
   for (unsigned i = 0; i < 4; ++i)
     block.shared.write(at + i, now.toucher(0), 0, static_cast<std::uint8_t>(*first >> 8 * i));
@@ -131,7 +140,7 @@ void tensor_move(Now const& now) {
         block.tensor.write(row, at, now.operand(registers[r], lane, 32));
         continue;
       }
-      now.put(registers[r], lane, tensor_word(now, block.tensor.read(row, at)));
+      now.put(registers[r], lane, tensor_word(now, block.tensor, block.tensor.read(row, at)));
     }
   if (!load) return;
   for (ptx::Operand const& o : registers)
@@ -141,7 +150,7 @@ void tensor_move(Now const& now) {
 }  // namespace
 
 /// Bytes of a cell, as this instruction reads them.
-Word tensor_word(Now const& now, TensorCell const* cell) {
+Word tensor_word(Now const& now, TensorMemory const& memory, TensorCell const* cell) {
   Word out;
   if (cell == nullptr) return low_bytes(now.block.names.word(now.block.uninitialised), 4);
   out.number = cell->number, out.named = cell->named;
@@ -149,8 +158,7 @@ Word tensor_word(Now const& now, TensorCell const* cell) {
   for (unsigned i = 0; i < 4; ++i) {
     if ((cell->named >> i & 1) == 0) continue;
     Name const held = cell->part[i] / 8;
-    if (held != last)
-      last = held, moved = now.block.names.moved(held, now.block.tensor.line_of(*cell), now.index);
+    if (held != last) last = held, moved = now.block.names.moved(held, memory.line_of(*cell), now.index);
     out.part[i] = moved * 8 + cell->part[i] % 8;
   }
   return out;
@@ -204,12 +212,17 @@ void tensor_wait(Now const& now) {
 
 void tensor_fence(Now const& now) {
   bool const before = now.decoded.has("fence::before_thread_sync");
+  Clocks& clocks = now.block.clocks;
+  TensorFences& fences = now.block.cluster.tensor_fences;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    if (before)
-      now.block.tensor.fence_before(now.thread(lane));
-    else
-      now.block.tensor.fence_after(now.thread(lane));
+    unsigned const t = now.thread(lane);
+    if (!before) {
+      fences.after[t] = clocks.seen(t).execution;
+      continue;
+    }
+    Clocks::Arrival const at = clocks.arrive(t);
+    fences.before[t].push_back({at.own, at.seen.memory});
   }
 }
 
@@ -265,6 +278,7 @@ void tensor_commit(Now const& now) {
 }  // namespace
 
 bool execute_tensor(Now const& now) {
+  check_pair(now);
   switch (now.decoded.handler) {
     case Handler::tensor_allocate:
       return tensor_allocate(now);

@@ -29,15 +29,18 @@ MatrixDescriptor tensor_descriptor(Now const& now, unsigned lane, std::uint64_t 
 
 namespace {
 
-/// Begins an access that tcgen05.commit tracks; returns the unit that executes it.
+/// Begins an access that tcgen05.commit tracks, of each block's Tensor Memory; returns the unit that executes it.
 unsigned begin_tracked(Now const& now, unsigned lane, TensorOperation operation) {
   BlockState& block = now.block;
   unsigned const unit = block.units.tensor_mma(now.thread(lane));
   block.assumed.insert("tcgen05 is as PTX ISA 9.1 documents it: documented, not measured on a device");
   // It follows what its thread has waited for, also in the eyes of those who wait for it.
   block.clocks.take(block.clocks.seen(now.thread(lane)), unit);
-  block.tensor.begin(
-      {{now.thread(lane)}, unit, {now.index, now.warp.counts[now.index], unit, false}, operation});
+  FlowTouch const touch{now.index, now.warp.counts[now.index], unit, false};
+  for (BlockState* const b : tensor_blocks(now)) {
+    b->tensor.begin({{now.thread(lane)}, unit, touch, operation});
+    if (b != &block) block.lifetimes.access(b->rank, touch);
+  }
   return unit;
 }
 
@@ -78,19 +81,39 @@ void copy_one(Now const& now, unsigned lane) {
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::tensor_copy,
               fmt::format("tcgen05.cp of thread {} writes lanes {} to {} of Tensor Memory, which has 128",
                           now.thread_of_block(lane), first, last));
-  now.block.tensor.need_columns(column, c.columns);
+  auto const blocks = tensor_blocks(now);
+  if (blocks.size() == 2)
+    now.block.assumed.insert(
+        "tcgen05.cp of a pair copies from the shared memory of each block to its own Tensor Memory, as "
+        "CUTLASS "
+        "uses it: 9.7.16.9.2 does not say from which block");
   Toucher const by = now.toucher(lane, 0, unit);
-  for (unsigned r = 0; r < c.rows; ++r)
-    for (unsigned k = 0; k < c.columns; ++k) {
-      std::uint64_t const at = now.block.base + address_read(d, Major::k, 4, d.start, r, k).bytes;
-      check_bounds(now, program::Space::shared, at, 4, lane, "reads by tcgen05.cp");
-      Word const word = read_async(now, program::Space::shared, at, 4, by);
-      for (unsigned const to_lane : lanes_of(c, r)) now.block.tensor.write(first + to_lane, column + k, word);
-    }
+  for (BlockState* const b : blocks) {
+    b->tensor.need_columns(column, c.columns);
+    for (unsigned r = 0; r < c.rows; ++r)
+      for (unsigned k = 0; k < c.columns; ++k) {
+        std::uint64_t const at = b->base + address_read(d, Major::k, 4, d.start, r, k).bytes;
+        check_bounds(now, program::Space::shared, at, 4, lane, "reads by tcgen05.cp");
+        Word const word = read_async(now, program::Space::shared, at, 4, by);
+        for (unsigned const to_lane : lanes_of(c, r)) b->tensor.write(first + to_lane, column + k, word);
+      }
+  }
+}
+
+/// Rows of a block's Tensor Memory from lane `first` on, each to the next lane.
+void shift_rows(Now const& now, TensorMemory& tensor, unsigned first, unsigned column) {
+  constexpr unsigned rows = 32, columns = 8;  // .31x256b: 32 bytes of each row but the last
+  tensor.need_columns(column, columns);
+  std::vector<Word> moved;
+  for (unsigned r = 0; r + 1 < rows; ++r)
+    for (unsigned k = 0; k < columns; ++k)
+      moved.push_back(tensor_word(now, tensor, tensor.read(first + r, column + k, true)));
+  for (unsigned r = 0; r + 1 < rows; ++r)
+    for (unsigned k = 0; k < columns; ++k) tensor.write(first + r + 1, column + k, moved[r * columns + k]);
 }
 
 void shift_one(Now const& now, unsigned lane) {
-  constexpr unsigned rows = 32, columns = 8;  // .31x256b: 32 bytes of each row but the last
+  constexpr unsigned rows = 32;
   std::uint64_t const at = now.address(now.in.operands[0], lane);
   auto const first = static_cast<unsigned>(at >> 16 & 0xffff), column = static_cast<unsigned>(at & 0xffff);
   begin_tracked(now, lane, TensorOperation::shift);
@@ -99,14 +122,7 @@ void shift_one(Now const& now, unsigned lane) {
               fmt::format("tcgen05.shift of thread {} begins at lane {} of Tensor Memory, and has to at a "
                           "multiple of 32 below 128",
                           now.thread_of_block(lane), first));
-  TensorMemory& tensor = now.block.tensor;
-  tensor.need_columns(column, columns);
-  std::vector<Word> moved;
-  for (unsigned r = 0; r + 1 < rows; ++r)
-    for (unsigned k = 0; k < columns; ++k)
-      moved.push_back(tensor_word(now, tensor.read(first + r, column + k, true)));
-  for (unsigned r = 0; r + 1 < rows; ++r)
-    for (unsigned k = 0; k < columns; ++k) tensor.write(first + r + 1, column + k, moved[r * columns + k]);
+  for (BlockState* const b : tensor_blocks(now)) shift_rows(now, b->tensor, first, column);
   now.block.assumed.insert("tcgen05.shift moves each of 31 lanes to the next one, by 9.7.16.9.3");
 }
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace swizproof::flow_detail {
@@ -20,7 +19,11 @@ namespace {
 class TensorMma {
  public:
   TensorMma(Now const& now, unsigned lane)
-      : now_(now), lane_(lane), unit_(now.block.units.tensor_mma(now.thread(lane))) {}
+      : now_(now),
+        lane_(lane),
+        unit_(now.block.units.tensor_mma(now.thread(lane))),
+        blocks_(tensor_blocks(now)),
+        left_out_(blocks_.size() * tensor_lanes / 32) {}
   void run();
 
  private:
@@ -40,9 +43,15 @@ class TensorMma {
   [[nodiscard]] std::uint64_t number(std::size_t operand, char const* what) const {
     return now_.number(now_.in.operands[operand], lane_, what);
   }
-  [[nodiscard]] unsigned d_lane(unsigned m) const {
-    return (d_ >> 16 & 0xffff) + tensor_lane_of(shape_.m, m);
+  [[nodiscard]] bool is_pair() const { return blocks_.size() == 2; }
+  /// Cell of D for a row and a column, in the block's Tensor Memory.
+  [[nodiscard]] AccumulatorCell cell(unsigned m, unsigned n) const {
+    AccumulatorCell at = accumulator_cell(static_cast<unsigned>(blocks_.size()), shape_.m, shape_.n, m, n);
+    at.lane += d_ >> 16, at.column += d_ & 0xffff;
+    return at;
   }
+  /// Columns of D in the Tensor Memory of each block.
+  [[nodiscard]] unsigned columns() const { return is_pair() && shape_.m == 128 ? shape_.n / 2 : shape_.n; }
   /// Elements of a row, where a pair of 4 bits is one.
   [[nodiscard]] unsigned elements() const { return kind_->is_packed() ? kind_->k / 2 : kind_->k; }
   [[nodiscard]] unsigned element_bytes() const { return kind_->is_packed() ? 1 : kind_->bits / 8; }
@@ -54,17 +63,21 @@ class TensorMma {
   MmaDescriptor shape_{};
   unsigned d_ = 0;  ///< address of D
   bool adds_ = false;
-  int scale_of_d_ = 0;                                       ///< D is multiplied by 2^-s
-  std::array<std::uint32_t, tensor_lanes / 32> left_out_{};  ///< lanes that are not written
+  int scale_of_d_ = 0;                   ///< D is multiplied by 2^-s
+  std::vector<BlockState*> blocks_;      ///< that have a part of A, B and D
+  std::vector<std::uint32_t> left_out_;  ///< lanes that are not written
 };
 
 /// The kind, and the number of scale factors along k. [PTX ISA 9.1, 9.7.16.10.7.1, table 54]
 void TensorMma::read_form() {
+  form_.blocks = static_cast<unsigned>(blocks_.size());
   auto const has = [&](std::string_view word) { return now_.decoded.has(word); };
   for (TensorMmaKind const& k : tensor_mma_kinds)
     if (has(k.name)) kind_ = &k;
   if (kind_ == nullptr || kind_->scaled != has("block_scale")) now_.refuse_opcode();
   if (!kind_->scaled) return;
+  if (is_pair())
+    now_.refuse("block scales of a pair of blocks: the ISA does not say which block has which scale factors");
   if (std::optional<unsigned> const scales = scale_factors(*kind_, has)) {
     form_.scales = *scales;
     return;
@@ -84,7 +97,7 @@ void TensorMma::read_instruction() {
   if (shape_.saturates) now_.refuse("the instruction descriptor has saturation, which is not executed");
   d_ = static_cast<unsigned>(now_.address(now_.in.operands[0], lane_));
   unsigned const first = d_ >> 16;
-  if (first != 0 && (shape_.m != 64 || first != 16))
+  if (first != 0 && (is_pair() || shape_.m != 64 || first != 16))
     now_.fault(FlowFaultKind::misaligned, now_.touch(lane_), isa::tensor_layout,
                fmt::format("D of {} rows is at lane {} of Tensor Memory, and has to be at 0{}", shape_.m,
                            first, shape_.m == 64 ? " or 16" : ""));
@@ -97,7 +110,12 @@ void TensorMma::check_flags() {
   std::size_t at = kind_->scaled ? 6 : 4;
   if (in[at].kind == ptx::Operand::Kind::vector) {
     if (in[at].parts.size() != left_out_.size())
-      now_.refuse("the lanes that are not written are no 4 numbers");
+      now_.refuse(fmt::format("the lanes that are not written are no {} numbers", left_out_.size()));
+    if (is_pair())
+      now_.block.assumed.insert(
+          "the first four numbers of the lanes that tcgen05.mma of a pair does not write are those of the "
+          "even "
+          "block");
     for (std::size_t i = 0; i < left_out_.size(); ++i)
       left_out_[i] =
           static_cast<std::uint32_t>(now_.number(in[at].parts[i], lane_, "the lanes that are not written"));
@@ -129,7 +147,7 @@ Name TensorMma::narrow_element(Word const& w, unsigned bit, std::string_view typ
                                       fmt::format("an element of {}, of 4 or 6 bits:", type), 1, now_.index);
 }
 
-/// Rows of A or columns of B in shared memory, by H13's addresses. Of 16 elements of 4 or 6 bits, 16 bytes hold the bits of all from the first
+/// Rows of A or columns of B in shared memory, by H13's addresses; of a pair half of them in each block, by one descriptor. Of 16 elements of 4 or 6 bits, 16 bytes hold the bits of all from the first
 /// one on; the last ones are not read. [PTX ISA 9.1, 9.7.16.10.4.4]
 std::vector<Name> TensorMma::shared_operand(std::uint64_t bits, Major major, unsigned rows,
                                             std::string_view type, bool negates, char const* what) {
@@ -143,11 +161,13 @@ std::vector<Name> TensorMma::shared_operand(std::uint64_t bits, Major major, uns
     return read_async(now_, program::Space::shared, at, n, by);
   };
   std::vector<Name> names(std::size_t{rows} * count);
+  unsigned const each = rows / static_cast<unsigned>(blocks_.size());
   for (unsigned r = 0; r < rows; ++r)
     for (unsigned k = 0; k < count; ++k) {
       Name& name = names[std::size_t{r} * count + k];
       std::uint64_t const at =
-          now_.block.base + address_read(d, major, bytes, d.start, r, narrow ? k - k % 16 : k).bytes;
+          blocks_[r / each]->base +
+          address_read(d, major, bytes, d.start, r % each, narrow ? k - k % 16 : k).bytes;
       unsigned const bit = k % 16 * width;
       name = narrow ? narrow_element(read(at + bit / 8, bit % 8 + width > 8 ? 2 : 1), bit % 8, type)
                     : element(read(at, bytes), 0, bytes, type, negates);
@@ -162,17 +182,23 @@ std::vector<Name> TensorMma::tensor_operand(std::uint64_t address) {
     now_.refuse(
         fmt::format("A is at lane {} of Tensor Memory, and D at lane {}: the ISA does not say what is read",
                     address >> 16 & 0xffff, d_ >> 16));
+  if (is_pair() && shape_.m == 128)
+    now_.refuse(
+        "A of 128 rows in the Tensor Memory of a pair of blocks: the ISA does not say in which lanes");
   unsigned const bytes = element_bytes(), column = address & 0xffff, count = elements();
-  unsigned const columns = count * bytes / 4, first_of_d = d_ & 0xffff;
-  if (column < first_of_d + shape_.n && first_of_d < column + columns)
+  unsigned const width = count * bytes / 4, first_of_d = d_ & 0xffff;
+  if (column < first_of_d + columns() && first_of_d < column + width)
     now_.refuse("A and D overlap in Tensor Memory: the ISA does not say that A is read before D is written");
-  now_.block.tensor.need_columns(column, columns);
+  for (BlockState* const b : blocks_) b->tensor.need_columns(column, width);
   std::vector<Name> names(std::size_t{shape_.m} * count);
   for (unsigned m = 0; m < shape_.m; ++m)
-    for (unsigned k = 0; k < count; ++k)
+    for (unsigned k = 0; k < count; ++k) {
+      AccumulatorCell const at = cell(m, 0);
+      TensorMemory& tensor = blocks_[at.block]->tensor;
       names[std::size_t{m} * count + k] =
-          element(tensor_word(now_, now_.block.tensor.read(d_lane(m), column + k * bytes / 4)), k * bytes % 4,
+          element(tensor_word(now_, tensor, tensor.read(at.lane, column + k * bytes / 4)), k * bytes % 4,
                   bytes, shape_.a, shape_.negates_a);
+    }
   return names;
 }
 
@@ -196,7 +222,7 @@ Name TensorMma::scale_at(unsigned row, unsigned column, unsigned byte) {
   Format const format = format_of(shape_.scale);
   Name first = 0;
   for (unsigned lane = row % 32; lane < tensor_lanes; lane += 32) {
-    Word const w = tensor_word(now_, now_.block.tensor.read(lane, column));
+    Word const w = tensor_word(now_, now_.block.tensor, now_.block.tensor.read(lane, column));
     Name const one = names.whole(w, byte, 1, format, now_.index);
     if (first == 0) first = one;
     if (names.same_bits(first, one)) continue;
@@ -217,7 +243,7 @@ Name TensorMma::scale_at(unsigned row, unsigned column, unsigned byte) {
 void TensorMma::use_collector(std::vector<Name> const& a) {
   bool const last = now_.decoded.has("collector::a::lastuse"),
              use = last || now_.decoded.has("collector::a::use");
-  Collector& held = now_.block.collector;
+  Collector& held = blocks_[0]->collector;
   Names const& names = now_.block.names;
   if (use && held.a.empty())
     now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_mma,
@@ -247,39 +273,47 @@ void TensorMma::use_collector(std::vector<Name> const& a) {
 /// D = the product, or D + the product: a column of Tensor Memory holds one element, in its low bits. [PTX ISA 9.1, 9.7.16.10.4.1]
 void TensorMma::accumulate(std::uint32_t product) {
   Names& names = now_.block.names;
-  TensorMemory& tensor = now_.block.tensor;
   Format const format = format_of(shape_.d);
-  unsigned const bytes = shape_.d == "f16" ? 2 : 4, first = d_ & 0xffff;
+  unsigned const bytes = shape_.d == "f16" ? 2 : 4;
   Word const above = names.word(names.function("bits above an element of D", Format::integer, 2, now_.index));
   Name const scale = scale_of_d_ == 0 ? 0 : names.number(std::ldexp(1, -scale_of_d_), format, bytes);
-  tensor.need_columns(first, shape_.n);
+  for (BlockState* const b : blocks_) b->tensor.need_columns(d_ & 0xffff, columns());
   for (unsigned m = 0; m < shape_.m; ++m)
     for (unsigned n = 0; n < shape_.n; ++n) {
-      unsigned const lane = d_lane(m);
-      if (takes_part(left_out_[lane / 32], lane % 32)) continue;
+      AccumulatorCell const at = cell(m, n);
+      if (takes_part(left_out_[at.block * tensor_lanes / 32 + at.lane / 32], at.lane % 32)) continue;
+      TensorMemory& tensor = blocks_[at.block]->tensor;
       Name c = 0;
       if (adds_) {
-        TensorCell const* const cell = tensor.read(lane, first + n);
-        c = names.whole(tensor_word(now_, cell), 0, bytes, format, now_.index,
+        TensorCell const* const held = tensor.read(at.lane, at.column);
+        c = names.whole(tensor_word(now_, tensor, held), 0, bytes, format, now_.index,
                         format == Format::integer ? 's' : 'b');
         if (scale != 0) c = names.product(c, scale, format, bytes, now_.index);
       }
       Word word = names.word(names.accumulated(c, product, m, n, format, now_.index));
       if (bytes == 2) place(word, 2, above, 2);
-      tensor.write(lane, first + n, word);
+      tensor.write(at.lane, at.column, word);
     }
 }
 
 void TensorMma::run() {
   read_instruction(), check_flags();
   BlockState& block = now_.block;
+  if (is_pair())
+    block.assumed.insert(
+        "tcgen05.mma of a pair reads half of the rows of A and half of the columns of B in each block, the "
+        "first "
+        "ones in the even block, as CUTLASS has them");
   // It follows what its thread has waited for, also in the eyes of those who wait for it.
   block.clocks.take(block.clocks.seen(now_.thread(lane_)), unit_);
   FlowTouch const touch{now_.index, now_.warp.counts[now_.index], unit_, false};
   // One accumulator and shape: address and type of D, and M x N x K. [PTX ISA 9.1, 9.7.16.6.2, 9.7.16.2.1]
   std::uint64_t const accumulator = std::uint64_t{d_} << 32 | kind_->k << 24 | shape_.m << 16 |
                                     shape_.n << 1 | (shape_.d == "f16" ? 1U : 0U);
-  block.tensor.begin({{now_.thread(lane_)}, unit_, touch, TensorOperation::mma, accumulator});
+  for (BlockState* const b : blocks_) {
+    b->tensor.begin({{now_.thread(lane_)}, unit_, touch, TensorOperation::mma, accumulator});
+    if (b != &block) block.lifetimes.access(b->rank, touch);
+  }
   auto const& in = now_.in.operands;
   unsigned const count = elements();
   MatrixProduct product{shape_.m, shape_.n, count, now_.index, {}, {}, {}, {}};

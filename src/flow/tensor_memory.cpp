@@ -61,9 +61,15 @@ void TensorMemory::deallocate(std::uint64_t address, std::uint64_t columns, unsi
                  at->by);
   if (!clocks_.executed(at->thread, at->clock, thread))
     throw misuse(by, "tcgen05.dealloc is not ordered behind tcgen05.alloc", at->by);
+  need_unused(at->first, at->columns, thread, by);
+  if (allocations_[1].allocator != thread) by_other_warps_.insert(by.line);
+  at->freed = by, at->thread = thread, at->clock = clocks_.now(thread);
+}
+
+void TensorMemory::need_unused(unsigned first, unsigned columns, unsigned thread, FlowTouch const& by) {
   std::set<std::uint32_t> seen;
   for (unsigned lane = 0; lane < tensor_lanes; ++lane)
-    for (unsigned c = at->first; c < at->first + at->columns; ++c) {
+    for (unsigned c = first; c < first + columns; ++c) {
       TensorCell const& cell = cells_[lane * tensor_columns + c];
       if (cell.writer != 0) seen.insert(cell.writer);
       seen.insert(cell.readers.begin(), cell.readers.end());
@@ -83,8 +89,6 @@ void TensorMemory::deallocate(std::uint64_t address, std::uint64_t columns, unsi
                  {},
                  true});
   }
-  if (allocations_[1].allocator != thread) by_other_warps_.insert(by.line);
-  at->freed = by, at->thread = thread, at->clock = clocks_.now(thread);
 }
 
 void TensorMemory::relinquish(unsigned thread, FlowTouch const& by) {
@@ -122,17 +126,25 @@ void TensorMemory::need_columns(std::uint64_t first, std::uint64_t count) {
       throw misuse(by.touch,
                    fmt::format("{} accesses column {} of Tensor Memory behind tcgen05.dealloc", name(by), c),
                    a.freed);
-    if (!clocks_.executed(a.thread, a.clock, by.threads.front()))
-      throw FlowConflict{
-          FlowFaultKind::race,
-          fmt::format("{} accesses column {} of Tensor Memory, and no barrier is behind tcgen05.alloc",
-                      name(by), c),
-          by.touch,
-          a.by,
-          isa::tensor_columns,
-          {},
-          {},
-          true};
+    if (clocks_.executed(a.thread, a.clock, by.threads.front())) continue;
+    if (units_.rank_of(a.thread) != units_.rank_of(by.threads.front())) {
+      faults_.doubt(
+          fmt::format("{} accesses columns of Tensor Memory{}, and tcgen05.alloc of that block is not "
+                      "ordered before: the ISA does not say that one warp's is that of both blocks",
+                      name(by), units_.of_rank(units_.rank_of(a.thread))),
+          by.touch.line);
+      return;
+    }
+    throw FlowConflict{
+        FlowFaultKind::race,
+        fmt::format("{} accesses column {} of Tensor Memory, and no barrier is behind tcgen05.alloc",
+                    name(by), c),
+        by.touch,
+        a.by,
+        isa::tensor_columns,
+        {},
+        {},
+        true};
   }
 }
 
@@ -153,18 +165,20 @@ void TensorMemory::begin(TensorAccess access) {
 
 /// Moment `when` of a unit or a thread, as what a thread issues now is ordered behind it.
 TensorMemory::Relation TensorMemory::seen(unsigned of, std::uint32_t when, unsigned thread) const {
-  if (views_[thread] && (*views_[thread])[of] >= when) return Relation::ordered;
+  Clocks::Vector const& view = fences_.after[thread];
+  if (view && (*view)[of] >= when) return Relation::ordered;
   if (clocks_.ordered(of, when, thread)) return Relation::acquired;
   return clocks_.executed(of, when, thread) ? Relation::unfenced : Relation::none;
 }
 
 /// True if a tcgen05.fence::before_thread_sync is behind the completion, and before the last fence::after_thread_sync of a thread.
 bool TensorMemory::announced(TensorAccess const& first, unsigned thread) const {
-  for (unsigned t = 0; t < fences_.size(); ++t) {
-    auto const& fences = fences_[t];
+  for (unsigned t = 0; t < fences_.before.size(); ++t) {
+    auto const& fences = fences_.before[t];
     auto const fence =  // libc++ 14 has no std::ranges::lower_bound
-        std::lower_bound(fences.begin(), fences.end(), first.clock,
-                         [&](Fence const& f, auto clock) { return (*f.memory)[first.unit] < clock; });
+        std::lower_bound(
+            fences.begin(), fences.end(), first.clock,
+            [&](TensorFences::Before const& f, auto clock) { return (*f.memory)[first.unit] < clock; });
     if (t != thread && fence != fences.end() && seen(t, fence->own, thread) == Relation::ordered) return true;
   }
   return false;
@@ -234,17 +248,18 @@ TensorMemory::Relation TensorMemory::relation(std::uint32_t earlier, TensorAcces
   unsigned const issuer = first.threads.front();
   if (issuer == thread) return std::max(best, in_order(earlier, wrote));
   if (!is_pipelined(first, second)) return best;
-  auto const& fences = fences_[issuer];
-  auto const fence = std::lower_bound(fences.begin(), fences.end(), first.issued,
-                                      [](Fence const& f, auto issued) { return f.own < issued; });
+  auto const& fences = fences_.before[issuer];
+  auto const fence =
+      std::lower_bound(fences.begin(), fences.end(), first.issued,
+                       [](TensorFences::Before const& f, auto issued) { return f.own < issued; });
   return fence == fences.end() ? best : std::max(best, seen(issuer, fence->own, thread));
 }
 
 std::string TensorMemory::name(TensorAccess const& a) const {
   static constexpr std::string_view names[] = {"ld", "st", "mma", "cp", "cp", "shift"};
   if (!a.is_committed()) return units_.who(a.unit);
-  return fmt::format("tcgen05.{} of thread {}", names[static_cast<std::size_t>(a.operation)],
-                     a.threads.front());
+  return fmt::format("tcgen05.{} of {}", names[static_cast<std::size_t>(a.operation)],
+                     units_.thread(a.threads.front()));
 }
 
 void TensorMemory::conflict(TensorAccess const& first, Relation relation, std::string const& text) {

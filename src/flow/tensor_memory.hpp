@@ -13,6 +13,8 @@
 //   (e) if one thread issues a mma that reads and a cp that overwrites it: 9.7.16.6.2 does not list this pair, and kernels with block scales
 //       depend on it. So two cp are ordered by a mma between. The answer states this reading.
 // tcgen05.dealloc is synchronous: it needs completion alone.
+//
+// An instruction with .cta_group::2 accesses the Tensor Memory of both blocks of a pair [9.7.16.5]: it is an access of each of the two.
 #pragma once
 
 #include "faults.hpp"
@@ -58,31 +60,40 @@ struct TensorCell {
   std::vector<std::uint32_t> readers{};
 };
 
+/// tcgen05.fence of the threads of a cluster.
+struct TensorFences {
+  /// tcgen05.fence::before_thread_sync of a thread: its moment, and what is before it.
+  struct Before {
+    std::uint32_t own = 0;
+    Clocks::Vector memory{};
+  };
+  explicit TensorFences(unsigned threads) : before(threads), after(threads) {}
+
+  std::vector<std::vector<Before>> before;  ///< of each thread
+  std::vector<Clocks::Vector>
+      after;  ///< execution before the last tcgen05.fence::after_thread_sync of each thread
+};
+
 /// Tensor Memory of one block.
 class TensorMemory {
  public:
-  TensorMemory(unsigned threads, Clocks& clocks, Faults& faults, Units units)
+  TensorMemory(Clocks& clocks, Faults& faults, Units units, TensorFences const& fences)
       : clocks_(clocks),
         faults_(faults),
         units_(units),
-        fences_(threads),
-        views_(threads),
+        fences_(fences),
         cells_(std::size_t{tensor_lanes} * tensor_columns),
         owner_(tensor_columns, 0) {}
 
   /// The lowest free columns, for a warp; nothing if there are none now. Throws FlowConflict: a count that is not valid.
   [[nodiscard]] std::optional<unsigned> allocate(std::uint64_t columns, unsigned thread, FlowTouch const& by);
   void deallocate(std::uint64_t address, std::uint64_t columns, unsigned thread, FlowTouch const& by);
+  /// Fails if a thread that frees columns is not ordered behind their accesses: of its block, or of the other one of its pair.
+  void need_unused(unsigned first, unsigned columns, unsigned thread, FlowTouch const& by);
   /// No alloc of the block may follow: each has to be ordered before it. [PTX ISA 9.1, 9.7.16.7.1]
   void relinquish(unsigned thread, FlowTouch const& by);
   /// The block has ended: all columns have to be free.
   void end();
-
-  void fence_before(unsigned thread) {
-    Clocks::Arrival const at = clocks_.arrive(thread);
-    fences_[thread].push_back({at.own, at.seen.memory});
-  }
-  void fence_after(unsigned thread) { views_[thread] = clocks_.seen(thread).execution; }
 
   /// All that a unit of tcgen05.mma has begun, as a commit has it: the same for commits without an access between.
   [[nodiscard]] Clocks::Arrival const& committed(unsigned unit);
@@ -126,11 +137,6 @@ class TensorMemory {
     bool told = false;
     [[nodiscard]] bool accepted() const { return worst >= Relation::unannounced; }
   };
-  /// tcgen05.fence::before_thread_sync of a thread: its moment, and what is before it.
-  struct Fence {
-    std::uint32_t own = 0;
-    Clocks::Vector memory{};
-  };
 
   [[nodiscard]] Relation seen(unsigned of, std::uint32_t when, unsigned thread) const;
   [[nodiscard]] bool announced(TensorAccess const& first, unsigned thread) const;
@@ -145,9 +151,7 @@ class TensorMemory {
   Clocks& clocks_;
   Faults& faults_;
   Units units_;
-  std::vector<std::vector<Fence>> fences_;  ///< tcgen05.fence::before_thread_sync of each thread
-  std::vector<Clocks::Vector>
-      views_;  ///< execution before the last tcgen05.fence::after_thread_sync of each thread
+  TensorFences const& fences_;
   std::vector<TensorCell> cells_;
   std::vector<std::uint32_t> owner_;  ///< of each column, the last allocation; 0: none
   std::vector<Allocation> allocations_{1};
