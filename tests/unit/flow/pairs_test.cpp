@@ -1,0 +1,271 @@
+// tcgen05 of pairs of blocks: what two warps execute together, whose rows and columns a product has, and how long the peer has to be there.
+#include "kernel_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace swizproof {
+namespace {
+
+std::string const
+    meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n",
+    alloc = "@%p1 bra $a; tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6], 32;\n$a:\n",
+    dealloc = "@%p1 bra $z; tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r10, 32;\n$z:\n",
+    commit =
+        "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "
+        "[%r9], %h1;\n",
+    mma = "tcgen05.mma.cta_group::2.kind::f16 [%r10], %rd8, %rd9, %r23, %p7;\n";
+
+/// D (128 x 16) = A (128 x 16) times B (16 x 16, the last rows of `a`) transposed: each of two blocks has 64 rows of A and 8 of B, thread 0 of
+/// rank `issuer` multiplies, and each block stores its rows. A and B are K-major without a swizzle, as in tcgen05_test.cpp.
+struct Pair {
+  std::string first = meet, allocates = alloc, behind_alloc, product = mma + commit,
+              wait = "$w: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $w;\n",
+              last = meet, frees = dealloc;
+  unsigned issuer = 0, cluster = 2, mask = 3;
+
+  [[nodiscard]] Case kernel() const {
+    std::string body =
+        "mov.u32 %r30, %cluster_ctarank; shr.u32 %r5, %r1, 5; setp.ne.u32 %p1, %r5, 0; setp.ne.u32 %p2, %r1, "
+        "0;\n"
+        "setp.ne.u32 %p7, 0, 0; add.u32 %r6, %r2, 3968; add.u32 %r9, %r2, 3976;\n"
+        "@%p2 bra $i; mbarrier.init.shared::cta.b64 [%r9], 1;\n$i:\n";
+    body += first + allocates;
+    // Thread t copies row 64 r + t of A, or row 8 r + t - 64 of B: 32 bytes each.
+    body +=
+        "setp.lt.u32 %p3, %r1, 72; setp.lt.u32 %p4, %r1, 64; mad.lo.u32 %r31, %r30, 64, %r1; mad.lo.u32 "
+        "%r32, %r30, 8, "
+        "%r1;\nadd.u32 %r32, %r32, 64; selp.u32 %r31, %r31, %r32, %p4; mul.wide.u32 %rd6, %r31, 32; add.u64 "
+        "%rd7, %rd2, "
+        "%rd6;\nshr.u32 %r12, %r1, 3; shl.b32 %r12, %r12, 8; and.b32 %r13, %r1, 7; shl.b32 %r13, %r13, 4; "
+        "add.u32 %r12, "
+        "%r12, %r13; add.u32 %r12, %r12, %r2;\n"
+        "@!%p3 bra $c; ld.global.v4.b32 {%r14, %r15, %r16, %r17}, [%rd7]; ld.global.v4.b32 {%r18, %r19, "
+        "%r20, %r21}, "
+        "[%rd7+16];\nst.shared.v4.b32 [%r12], {%r14, %r15, %r16, %r17}; st.shared.v4.b32 [%r12+128], {%r18, "
+        "%r19, %r20, "
+        "%r21};\n$c: fence.proxy.async;\n" +
+        behind_alloc + meet +
+        "ld.shared.b32 %r10, [%r6]; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7;\n"
+        "and.b32 %r22, %r2, 0x3ffff; shr.u32 %r22, %r22, 4; cvt.u64.u32 %rd8, %r22; or.b64 %rd8, %rd8, "
+        "0x0000401000080000; add.u64 %rd9, %rd8, 128;\n";
+    body += fmt::format(
+        "mov.u32 %r23, {}; mov.b16 %h1, {}; setp.ne.u32 %p6, %r30, {}; or.pred %p6, %p6, %p2; @%p6 bra $m;\n",
+        8U << 24 | 2U << 17 | 1U << 4, mask, issuer);
+    body += product + "$m: bar.warp.sync -1;\n" + wait;
+    body +=
+        "tcgen05.fence::after_thread_sync;\ntcgen05.ld.sync.aligned.32x32b.x8.b32 {%f0, %f1, %f2, %f3, %f4, "
+        "%f5, %f6, "
+        "%f7}, [%r11]; tcgen05.wait::ld.sync.aligned;\n"
+        "and.b32 %r25, %r1, 63; mad.lo.u32 %r25, %r30, 64, %r25; shr.u32 %r26, %r1, 6; shl.b32 %r26, %r26, "
+        "5; mad.lo.u32 "
+        "%r26, %r25, 64, %r26; cvt.u64.u32 %rd6, %r26; add.u64 %rd7, %rd1, %rd6;\n"
+        "st.global.v4.f32 [%rd7], {%f0, %f1, %f2, %f3}; st.global.v4.f32 [%rd7+16], {%f4, %f5, %f6, %f7};\n";
+    Case c{body + last + frees, "f32[128][16]", "f16[144][16]"};
+    c.expect = {"c[m][n] = sum(k) a[m][k]*a[128+n][k] for m in 0..127 for n in 0..15 for k in 0..15"};
+    c.threads = 128, c.grid = c.cluster = cluster;
+    return c;
+  }
+  [[nodiscard]] std::string answer() const { return kernel().answer(); }
+  [[nodiscard]] std::string kind() const { return kernel().kind(); }
+};
+
+bool assumes(Case const& c, std::string const& start) {
+  FlowReport const r = c.report();
+  return std::any_of(r.assumed.begin(), r.assumed.end(),
+                     [&](std::string const& s) { return s.starts_with(start); });
+}
+
+TEST(Pairs, HaveRowsOfAAndColumnsOfBInBothBlocks) {
+  for (unsigned const issuer : {0U, 1U}) {
+    Pair p;
+    p.issuer = issuer;
+    EXPECT_EQ(p.answer(), "proved");
+  }
+  EXPECT_TRUE(assumes(Pair{}.kernel(), "tcgen05.mma of a pair reads half of the rows of A"));
+}
+
+TEST(Pairs, AreRanksOfOneCluster) {
+  Pair p;
+  p.cluster = 1;
+  EXPECT_EQ(p.answer(), "misuse: rank 0 has no peer: its cluster has 1 block");
+  Case c = Pair{}.kernel();
+  c.cluster = 0;
+  EXPECT_EQ(
+      c.answer(),
+      "unknown: tcgen05 of a pair of blocks, and the size of the cluster is not given: --cluster X,Y,Z");
+  p = {};
+  p.frees = "@%p1 bra $z; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;\n$z:\n";
+  EXPECT_EQ(p.answer(),
+            "misuse: the kernel has tcgen05 with .cta_group::1 and with .cta_group::2: all of its "
+            "instructions need one");
+}
+
+TEST(Pairs, AllocateTogether) {
+  Pair p;
+  p.first = "";
+  EXPECT_EQ(p.answer(),
+            "block lifetime: thread 0 of rank 0 executes "
+            "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32, and its "
+            "peer, rank 1, may not have begun: no barrier of the cluster is before");
+  p = {};
+  p.allocates =
+      "@%p1 bra $a; shl.b32 %r33, 32, %r30; tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6], "
+      "%r33;\n$a:\n";
+  EXPECT_EQ(p.answer(),
+            "unknown: the blocks of a pair allocate different numbers of columns: the ISA does not say what "
+            "they get");
+  p.allocates =
+      "or.b32 %r33, %r5, %r30; setp.ne.u32 %p8, %r33, 0; @%p8 bra $a; "
+      "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6], 32;\n$a:\n";
+  EXPECT_EQ(p.kind(), "never released");
+  // The peer's columns: its alloc is not before the product.
+  p = {};
+  p.allocates = "", p.behind_alloc = meet + alloc;
+  EXPECT_EQ(p.answer(), "proved");
+  Case late = p.kernel();
+  late.body.replace(late.body.find(alloc + meet), alloc.size() + meet.size(), alloc + "bar.sync 0;\n");
+  EXPECT_EQ(late.answer(),
+            "unknown: tcgen05.mma of thread 0 of rank 0 accesses columns of Tensor Memory of rank 1, and "
+            "tcgen05.alloc of that block is not ordered before: the ISA does not say that one warp's is that "
+            "of both blocks");
+}
+
+TEST(Pairs, FreeTogetherBehindTheAccessesOfBoth) {
+  Pair p;
+  p.last = "bar.sync 0;\n";  // of each block alone
+  EXPECT_EQ(p.answer(),
+            "race: warp 0 of rank 0 deallocates columns of Tensor Memory that tcgen05.ld of warp 0 of rank 1 "
+            "accesses: no tcgen05.wait and barrier are between");
+  p = {};  // table 48: dealloc may block
+  p.last = meet + "setp.eq.u32 %p8, %r30, 0; @%p8 bra $h;\n" +
+           "@%p1 bra $g; tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r10, 32;\n$g:\n" + meet +
+           "bra $y;\n$h:\n" + meet;
+  p.frees = dealloc + "$y:\n";
+  EXPECT_EQ(p.kind(), "never released");
+  p = {};
+  p.frees =
+      "@%p1 bra $z; shl.b32 %r33, %r30, 5; tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r33, 32;\n$z:\n";
+  EXPECT_EQ(p.answer(), "misuse: tcgen05.dealloc of 0x20, where no allocation begins");
+}
+
+TEST(Pairs, GiveUpTheRightToAllocateTogether) {
+  std::string const relinquish = "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;\n";
+  Pair p;
+  p.allocates.insert(p.allocates.find("$a:"), relinquish);
+  EXPECT_EQ(p.answer(), "proved");
+  p.allocates.insert(p.allocates.find("$a:"),
+                     "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6+4], 32;\n");
+  EXPECT_EQ(p.answer(), "misuse: tcgen05.alloc is behind tcgen05.relinquish_alloc_permit of its block");
+}
+
+TEST(Pairs, WaitForTheProductInBothBlocks) {
+  Pair p;
+  p.mask = 1;
+  EXPECT_EQ(p.kind(), "never released");
+  p = {};
+  p.wait = "setp.ne.u32 %p8, %r30, 0; @%p8 bra $n;\n" + p.wait + "$n:\n";
+  EXPECT_EQ(
+      p.answer().substr(0, 95),
+      "race: tcgen05.ld of warp 0 of rank 1 reads lane 0, column 0 of Tensor Memory, which tcgen05.mma");
+  p = {};
+  p.product = mma + mma + mma + commit;  // of one accumulator
+  EXPECT_EQ(p.answer(), "proved");
+}
+
+TEST(Pairs, LastUntilTheLastInstructionOfThePair) {
+  // Rank 0 commits to itself once more, and its peer waits for nothing.
+  Pair p;
+  p.frees +=
+      "or.b32 %r33, %r30, %r1; setp.ne.u32 %p6, %r33, 0; @%p6 bra $e;\n"
+      "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n$e:\n";
+  EXPECT_EQ(p.answer(),
+            "block lifetime: thread 0 of rank 0 issues an instruction of its pair with rank 1, which may "
+            "have ended: no thread "
+            "of that block waits for this instruction before its end");
+}
+
+TEST(Pairs, LeaveOutLanesOfBothBlocks) {
+  Pair p;
+  p.product =
+      "tcgen05.mma.cta_group::2.kind::f16 [%r10], %rd8, %rd9, %r23, {%r34, %r34, %r34, %r34, %r34, %r34, "
+      "%r34, %r34}, %p7;\n" +
+      commit;
+  p.behind_alloc = "mov.u32 %r34, 0;\n";
+  EXPECT_EQ(p.answer(), "proved");
+  EXPECT_TRUE(assumes(p.kernel(), "the first four numbers of the lanes"));
+  p.product =
+      "tcgen05.mma.cta_group::2.kind::f16 [%r10], %rd8, %rd9, %r23, {%r34, %r34, %r34, %r34, %r35, %r34, "
+      "%r34, %r34}, %p7;\n" +
+      commit;
+  p.behind_alloc += "mov.u32 %r35, 4;\n";  // lane 2 of the odd block
+  EXPECT_EQ(p.answer(),
+            "uninitialised: tcgen05.ld of warp 0 of rank 1 reads lane 2, column 0 of Tensor Memory, which "
+            "nothing has written since tcgen05.alloc");
+  p.product =
+      "tcgen05.mma.cta_group::2.kind::f16 [%r10], %rd8, %rd9, %r23, {%r34, %r34, %r34, %r34}, %p7;\n" +
+      commit;
+  EXPECT_EQ(p.answer(), "unknown: the lanes that are not written are no 8 numbers");
+}
+
+TEST(Pairs, RefuseWhatTheIsaDoesNotSpecify) {
+  Pair p;
+  p.product =
+      "add.u32 %r33, %r10, 16; tcgen05.mma.cta_group::2.kind::f16 [%r10], [%r33], %rd9, %r23, %p7;\n" +
+      commit;
+  EXPECT_EQ(
+      p.answer(),
+      "unknown: A of 128 rows in the Tensor Memory of a pair of blocks: the ISA does not say in which lanes");
+  p.product =
+      "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale [%r10], %rd8, %rd9, %r23, [%r10], [%r10], %p7;\n" +
+      commit;
+  EXPECT_EQ(
+      p.answer(),
+      "unknown: block scales of a pair of blocks: the ISA does not say which block has which scale factors");
+}
+
+TEST(Pairs, CopyAndShiftInBothBlocks) {
+  // 128 rows of 16 bytes: row r of a block is elements 4 r to 4 r + 3 of its half of a.
+  std::string const body =
+      "mov.u32 %r30, %cluster_ctarank; shr.u32 %r5, %r1, 5; setp.ne.u32 %p1, %r5, 0; setp.ne.u32 %p2, %r1, "
+      "0; add.u32 %r6, %r2, 3968; add.u32 %r9, "
+      "%r2, 3976;\n@%p2 bra $i; mbarrier.init.shared::cta.b64 [%r9], 1; mbarrier.init.shared::cta.b64 "
+      "[%r9+8], 1;\n$i:\n" +
+      meet + alloc +
+      "mad.lo.u32 %r31, %r30, 128, %r1; mul.wide.u32 %rd6, %r31, 16; add.u64 %rd7, %rd2, %rd6; "
+      "ld.global.v4.b32 {%r14, %r15, %r16, %r17}, [%rd7];\n"
+      "shl.b32 %r12, %r1, 4; add.u32 %r12, %r12, %r2; st.shared.v4.b32 [%r12], {%r14, %r15, %r16, %r17}; "
+      "fence.proxy.async;\n" +
+      meet +
+      "ld.shared.b32 %r10, [%r6]; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7; and.b32 %r22, %r2, 0x3ffff; "
+      "shr.u32 %r22, %r22, 4; cvt.u64.u32 %rd8, "
+      "%r22; or.b64 %rd8, %rd8, 0x0000400800080000; or.b32 %r33, %r30, %r1; setp.ne.u32 %p6, %r33, 0; "
+      "mov.b16 %h1, 3; @%p6 bra $m;\n"
+      "tcgen05.cp.cta_group::2.128x128b [%r10], %rd8;\n" +
+      commit +
+      "$m: bar.warp.sync -1;\n$w: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $w; "
+      "tcgen05.fence::after_thread_sync;\n"
+      "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%f0}, [%r11]; tcgen05.wait::ld.sync.aligned;\nmul.wide.u32 "
+      "%rd6, %r31, 4; add.u64 %rd7, %rd1, %rd6; "
+      "st.global.f32 [%rd7], %f0;\n" +
+      meet + dealloc;
+  Case c{body, "f32[256]", "f32[256][4]"};
+  c.expect = {"c[i] = a[i][0]"};
+  c.threads = 128, c.grid = c.cluster = 2;
+  EXPECT_EQ(c.answer(), "proved");
+  EXPECT_TRUE(assumes(c, "tcgen05.cp of a pair copies from the shared memory of each block"));
+  std::string const copy = "tcgen05.cp.cta_group::2.128x128b [%r10], %rd8;\n";
+  c.body.insert(c.body.find(copy) + copy.size(),
+                "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 [%r9+8];\n"
+                "$v: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9+8], 0; @!%p5 bra $v;\n"
+                "tcgen05.shift.cta_group::2.down [%r10];\n");
+  // 8 columns are shifted, and 4 are copied: nothing has written the others.
+  c.expect = {"c[128*r] = a[128*r][0] for r in 0..1",
+              "c[128*r + i + 1] = a[128*r + i][0] for r in 0..1 for i in 0..30",
+              "c[128*r + i] = a[128*r + i][0] for r in 0..1 for i in 32..127"};
+  EXPECT_EQ(c.answer(), "proved");
+}
+
+}  // namespace
+}  // namespace swizproof
