@@ -2,7 +2,7 @@
 //
 // "The first warp to perform the operation could block until the second warp in the Peer CTA also performs the operation", and tcgen05.dealloc "may
 // or may not block" [PTX ISA 9.1, 9.7.16.5, 9.7.16.7.1]. So both are executed:
-//   - it blocks: a warp waits for its part's other one. What never ends then may hang on a device [table 48];
+//   - it blocks: a warp waits for its part's other one. What never ends then may hang on a device;
 //   - it does not: the two are not ordered, and no edge of happens-before is between them.
 // Part n of a block belongs to part n of the other one: the parts of each block have to be ordered.
 #pragma once

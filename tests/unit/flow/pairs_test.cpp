@@ -138,7 +138,7 @@ TEST(Pairs, FreeTogetherBehindTheAccessesOfBoth) {
   EXPECT_EQ(p.answer(),
             "race: warp 0 of rank 0 deallocates columns of Tensor Memory that tcgen05.ld of warp 0 of rank 1 "
             "accesses: no tcgen05.wait and barrier are between");
-  p = {};  // table 48: dealloc may block
+  p = {};  // dealloc may block, as in the example of a hang in 9.7.16.5
   p.last = meet + "setp.eq.u32 %p8, %r30, 0; @%p8 bra $h;\n" +
            "@%p1 bra $g; tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r10, 32;\n$g:\n" + meet +
            "bra $y;\n$h:\n" + meet;

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace swizproof {
 namespace {
@@ -125,6 +129,24 @@ TEST(MmaInstruction, SaysWhereTheQualifierDisagrees) {
   TensorMmaForm const sp{1, false, true, 0};
   EXPECT_FALSE(mma_descriptor(kind_of("f16"), m64 | n32 | f32 | 1U << 2, sp).disagrees);
   EXPECT_EQ(mma_descriptor(kind_of("f16"), m64 | n32 | f32 | 1U << 2, sp).k, 32U);
+}
+
+TEST(MmaInstruction, HasACellForEachElementOfD) {
+  for (auto const& [blocks, rows] :
+       std::vector<std::pair<unsigned, unsigned>>{{1, 64}, {1, 128}, {2, 128}, {2, 256}}) {
+    constexpr unsigned columns = 32;
+    std::set<std::tuple<unsigned, unsigned, unsigned>> cells;
+    for (unsigned m = 0; m < rows; ++m)
+      for (unsigned n = 0; n < columns; ++n) {
+        AccumulatorCell const c = accumulator_cell(blocks, rows, columns, m, n);
+        EXPECT_TRUE(c.block < blocks && c.lane < 128 && c.column < columns);
+        cells.insert({c.block, c.lane, c.column});
+      }
+    EXPECT_EQ(cells.size(), rows * columns);
+  }
+  // Each block of a pair has 64 of 128 rows, and the second half of the columns in lanes 64 to 127.
+  EXPECT_EQ(accumulator_cell(2, 128, 32, 63, 15), (AccumulatorCell{0, 63, 15}));
+  EXPECT_EQ(accumulator_cell(2, 128, 32, 64, 16), (AccumulatorCell{1, 64, 0}));
 }
 
 }  // namespace swizproof
