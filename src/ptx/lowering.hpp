@@ -54,7 +54,7 @@ class Steps {
   /// Writes a register, under the instruction's guard.
   void out(Operand const& o, Source value, unsigned width, bool is_signed = false);
   /// The flag of a carry, CC.CF: a predicate. `borrow`: of a difference. A sum that reads what a difference has written, or the reverse, reads any
-  /// value: PTX has a borrow there, and devices its inverse.
+  /// value: PTX has a borrow there, and the tests of ZLUDA its inverse.
   Source carry(bool borrow);
   void write_carry(Source value, bool borrow);
   /// All registers of an operand get any values.

@@ -22,7 +22,7 @@ TEST(IntegerNumbers, OfSumsHaveCarries) {
             "1");
   EXPECT_EQ(word_of(ones + "sub.cc.u32 %r4, %r6, %r5;\nsubc.u32 %r4, 7, 0;\n"), "6");
   EXPECT_NE(word_of(ones + "sub.cc.u32 %r4, %r6, %r5;\naddc.u32 %r4, 7, 0;\n").find(" of"), std::string::npos)
-      << "PTX has a borrow there, devices its inverse";
+      << "PTX has a borrow there, the tests of ZLUDA its inverse";
   EXPECT_EQ(
       word_of(ones + "sub.cc.u32 %r4, %r6, %r5;\nsubc.u32 %r5, 7, 0;\nadd.cc.u32 %r4, %r5, %r5;\naddc.u32 "
                      "%r4, %r5, 0;\n"),

@@ -68,7 +68,7 @@ TEST(KernelIntegers, ACarryIsThatOfLanesThatWroteIt) {
   EXPECT_EQ(load_at("mad.lo.cc.u32 %r8, %r1, 3, 1; madc.lo.u32 %r4, %r1, 32, 0;").wavefronts, 32U);
   EXPECT_EQ(load_at("sub.cc.u32 %r8, %r1, 3; addc.u32 %r4, 0, 0; mul.lo.u32 %r4, %r4, %r1;").verdict,
             KernelVerdict::unknown)
-      << "PTX has a borrow there, devices its inverse";
+      << "PTX has a borrow there, the tests of ZLUDA its inverse";
 }
 
 }  // namespace
