@@ -111,14 +111,14 @@ void TensorMma::check_flags() {
   if (in[at].kind == ptx::Operand::Kind::vector) {
     if (in[at].parts.size() != left_out_.size())
       now_.refuse(fmt::format("the lanes that are not written are no {} numbers", left_out_.size()));
-    if (is_pair())
+    for (std::size_t i = 0; i < left_out_.size(); ++i)
+      left_out_[i] =
+          static_cast<std::uint32_t>(now_.number(in[at].parts[i], lane_, "the lanes that are not written"));
+    if (is_pair() && !std::equal(left_out_.begin(), left_out_.begin() + 4, left_out_.begin() + 4))
       now_.block.assumed.insert(
           "the first four numbers of the lanes that tcgen05.mma of a pair does not write are those of the "
           "even "
           "block");
-    for (std::size_t i = 0; i < left_out_.size(); ++i)
-      left_out_[i] =
-          static_cast<std::uint32_t>(now_.number(in[at].parts[i], lane_, "the lanes that are not written"));
     ++at;
   }
   if (at >= in.size()) now_.refuse("operands are missing");
