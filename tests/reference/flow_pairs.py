@@ -6,9 +6,10 @@ multiplies for the pair, a commit arrives at mbarriers of one block or both, war
 instructions deleted, repeated, moved or changed: waits, fences, barriers, an early tcgen05.dealloc, a block that ends early. Here all orders of the warps' steps, of the ends of
 products and of the arrivals of commits are enumerated, twice: once tcgen05.alloc, .dealloc and .relinquish_alloc_permit wait for the peer's warp, and once they do not [9.7.16.5: it
 "could block"]. Each thread has sets of events behind it: by the memory model (`mem`), by execution, which relaxed operations order too (`exe`), stores with a proxy fence behind
-them (`pf`), and what its last tcgen05.fence::after_thread_sync is behind (`view`). A warp has two of them: lane 0, which initialises, multiplies, commits and arrives, and the other lanes.
+them (`pf`), what its last tcgen05.fence::after_thread_sync is behind (`view`), and what it has waited for (`got`, `fenced`): a commit releases that, as far as its products are
+behind it, and not the thread's own accesses, about which the text is silent. A warp has two of them: lane 0, which initialises, multiplies, commits and arrives, and the other lanes.
 A launch is right if in no order there is a deadlock, a race, something read that nothing has written, columns that are not allocated or not freed, a peer that has not begun or has
-ended, or another value. [PTX ISA 9.1, 9.7.16.5 to .7, .10, .12; table 48] Accesses to the peer's columns that only tcgen05.alloc of the own block is before are not specified.
+ended, or another value. [PTX ISA 9.1, 9.7.16.5 to .7, .10, .12] Accesses to the peer's columns that only tcgen05.alloc of the own block is before are not specified.
 """
 import collections
 import json
@@ -29,7 +30,7 @@ class Wrong(Exception):
     """A fault in one order."""
 
 
-Sets = collections.namedtuple("Sets", "mem exe pf view")
+Sets = collections.namedtuple("Sets", "mem exe pf view got fenced")
 State = collections.namedtuple("State", "pc sets begun done results loaded shared written d columns relinquished parts issued mbarriers cluster bars flying")
 # sets: of lane 0 and of the others, by warp. shared, written: values of A and B, and the events that wrote them, by (rank, buffer). d: by accumulator
 # (terms of the sum, of exponents, events of the products, the last one, loads since). columns: of each block, (events of alloc, free). mbarriers: None or
@@ -67,7 +68,7 @@ class Orders:
     def run(self):
         """The values that warps store; raises Wrong; None if there are too many orders."""
         n = len(self.threads)
-        empty = Sets(0, 0, 0, 0)
+        empty = Sets(0, 0, 0, 0, 0, 0)
         start = State((0,) * n, ((empty, empty),) * n, 0, 0, (None,) * len(self.slots), (None,) * n, (None,) * 4, (0,) * 4, ((None, (), ()),) * 2, ((),) * 2, (0, 0), ((),) * 2,
                       (NOTHING,) * n, (None,) * 4, (0, 0, NOTHING, NOTHING, (-1,) * n), ((0, NOTHING),) * 2, ())
         seen, work, results = {start}, [start], set()
@@ -120,14 +121,15 @@ class Orders:
         sets = list(s.sets[t])
         for c in classes:
             old = sets[c]
-            sets[c] = Sets(old.mem | mem, old.exe | exe, old.pf | pf, old.view)
+            sets[c] = Sets(old.mem | mem, old.exe | exe, old.pf | pf, old.view, old.got | mem, old.fenced | pf)
         return s._replace(sets=self.put(s.sets, t, tuple(sets)))
 
     def did(self, s, t, i, classes=(0, 1)):
         """The events of an instruction: they are behind what follows in their threads."""
-        s = self.moved(s, t)
+        sets = list(s.sets[t])
         for c in classes:
-            s = self.grown(s, t, (c,), self.bit(t, i, c), self.bit(t, i, c))
+            sets[c] = sets[c]._replace(mem=sets[c].mem | self.bit(t, i, c), exe=sets[c].exe | self.bit(t, i, c))
+        s = self.moved(s, t)._replace(sets=self.put(s.sets, t, tuple(sets)))
         return s._replace(done=s.done | sum(self.bit(t, i, c) for c in classes))
 
     def ended(self, s, rank):
@@ -259,7 +261,7 @@ class Orders:
         new = ((terms if op.adds else ()) + (term,), (t, i), ())
         after = self.did(s, t, i, (0,))
         return after._replace(d=self.put(s.d, op.acc, new), flying=tuple(sorted(s.flying + (("mma", t, i),))),
-                              issued=self.put(s.issued, t, joined(s.issued[t], (lane.mem, lane.exe, lane.pf))))
+                              issued=self.put(s.issued, t, joined(s.issued[t], (lane.got, lane.exe, lane.fenced))))
 
     def commit(self, s, t, i, op):
         rank, lane = self.rank[t], s.sets[t][0]

@@ -240,8 +240,10 @@ def mutated(rng, k):
     codes = [code for code in k.code.values() if code]
     code = rng.choice(codes)
     i = rng.randrange(len(code))
-    choice = rng.randrange(9)
-    if choice < 3:
+    choice = rng.randrange(10)
+    if choice == 9:  # the warp ends early
+        del code[i:]
+    elif choice < 3:
         del code[i]
     elif choice == 3:
         code.insert(i, code[i].changed())
