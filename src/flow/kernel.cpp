@@ -115,8 +115,8 @@ bool is_of_tensor_memory(Handler h) { return h >= Handler::tensor_allocate && h 
 
 /// Instructions that use the clocks behind those of the threads.
 bool is_asynchronous(Handler h) {
-  return h == Handler::wgmma || h == Handler::store_async || is_of_tensor_memory(h) ||
-         (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
+  return (h >= Handler::wgmma && h <= Handler::wgmma_wait) || h == Handler::store_async ||
+         is_of_tensor_memory(h) || (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 
 Handler wgmma_handler(program::Opcode const& d) {
