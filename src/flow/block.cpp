@@ -77,6 +77,7 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::active_mask:
     case Handler::arrive_async:
     case Handler::wgmma_wait:
+    case Handler::set_registers:
       return 1;
     case Handler::tensor_commit:
     case Handler::tensor_allocate:
@@ -169,6 +170,7 @@ void BlockRun::end() {
   for (auto const& block : blocks_) {
     if (!state_.faults.not_well_synchronised()) block->barriers.end();
     block->tensor.end();
+    if (auto const fault = block->warpgroups.end()) state_.faults.add(*fault);
     assume_tensor(*block);
   }
   if (!state_.faults.not_well_synchronised()) state_.mbarriers.end();
@@ -449,6 +451,8 @@ bool BlockRun::dispatch_async(Now const& now) {
     case Handler::wgmma_commit:
     case Handler::wgmma_wait:
       return wgmma_groups(now), true;
+    case Handler::set_registers:
+      return change_registers(now), true;
     case Handler::tensor_allocate:
     case Handler::tensor_load:
     case Handler::tensor_store:

@@ -80,7 +80,8 @@ BlockState::BlockState(ClusterState& of, unsigned rank_in_cluster)
       number(block_of_rank(of.first, of.kernel.cluster, rank)),
       base(std::uint64_t{rank} << window_shift),
       barriers(kernel.threads, faults),
-      tensor(clocks, faults, units, of.tensor_fences) {
+      tensor(clocks, faults, units, of.tensor_fences),
+      warpgroups(kernel.warps()) {
   of.blocks.push_back(this);
 }
 

@@ -14,6 +14,7 @@
 #include "races.hpp"
 #include "tensor_memory.hpp"
 #include "tensor_pair.hpp"
+#include "warpgroups.hpp"
 #include "words.hpp"
 
 #include <array>
@@ -157,6 +158,7 @@ struct BlockState {
   std::uint64_t base;                   ///< of its shared memory
   NamedBarriers barriers;
   TensorMemory tensor;
+  Warpgroups warpgroups;
   Collector collector{};
   std::map<std::uint32_t, Name> specials{};  ///< special registers that are not modelled, the same in a block
 

@@ -89,6 +89,11 @@ void wmma_product(Now const& now);
 /// A matrix product whose values are not followed.
 void opaque_product(Now const& now);
 
+// warpgroups.cpp
+/// Fails if the warps of a warpgroup do not execute the same instruction, with the same descriptors.
+void in_warpgroup(Now const& now, Warpgroups::Descriptors const& descriptors);
+void change_registers(Now const& now);
+
 // wgmma.cpp
 void wgmma(Now const& now);
 void wgmma_groups(Now const& now);

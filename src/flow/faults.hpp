@@ -92,6 +92,10 @@ inline constexpr std::string_view
     tensor_layout = "PTX ISA 9.1, 9.7.16.10.5: data path layout organization",
     tensor_instruction = "PTX ISA 9.1, 9.7.16.4.2: instruction descriptor", wgmma = "PTX ISA, wgmma.fence",
     bulk_store = "PTX ISA, st.bulk", store_async = "PTX ISA, st.async",
+    warpgroup =
+        "PTX ISA, wgmma.mma_async, setmaxnreg: .aligned, all threads of the warpgroup execute the same",
+    registers = "PTX ISA, setmaxnreg", uniform = "PTX ISA, bra, brx.idx: .uni",
+    wmma_alignment = "PTX ISA, wmma: Matrix Storage, alignment of the address and the stride",
     copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";
 }  // namespace isa
 

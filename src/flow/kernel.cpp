@@ -29,8 +29,8 @@ constexpr std::string_view stepped[] = {
     "prmt", "popc", "clz",   "brev",  "bfind", "setp",  "selp",     "cvta", "div",  "rem",         "slct",
     "fns",  "bmsk", "szext", "mul24", "mad24", "sad",   "cnot",     "rcp",  "sqrt", "sin",         "cos",
     "ex2",  "lg2",  "tanh",  "set",   "testp", "rsqrt", "copysign", "dp4a", "dp2a", "createpolicy"};
-constexpr std::string_view without_effect[] = {"prefetch",   "prefetchu",      "nanosleep", "pmevent",
-                                               "setmaxnreg", "griddepcontrol", "discard",   "applypriority"};
+constexpr std::string_view without_effect[] = {"prefetch",       "prefetchu", "nanosleep",    "pmevent",
+                                               "griddepcontrol", "discard",   "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "addc", "subc", "madc", "neg"};
 
 Handler async_handler(program::Opcode const& d) {
@@ -220,6 +220,7 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "min" || op == "max" || op == "abs") return Handler::extreme;
   if (op == "mbarrier") return Handler::mbarrier;
   if (op == "wgmma") return wgmma_handler(d);
+  if (op == "setmaxnreg") return Handler::set_registers;
   if (op == "tcgen05") return tensor_handler(d);
   if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
   if (op == "fence" && d.has("mbarrier_init")) return Handler::mbarrier_fence;

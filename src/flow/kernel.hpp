@@ -65,6 +65,7 @@ enum class Handler : std::uint8_t {
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,
+  set_registers,    ///< setmaxnreg
   tensor_allocate,  ///< tcgen05.alloc, .dealloc, .relinquish_alloc_permit
   tensor_load,      ///< tcgen05.ld
   tensor_store,     ///< tcgen05.st

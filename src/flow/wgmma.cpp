@@ -41,7 +41,7 @@ void check_registers(Now const& now) {
 }
 
 void wgmma_groups(Now const& now) {
-  now.need_whole_warp();
+  in_warpgroup(now, {});
   Warp& warp = now.warp;
   if (now.decoded.handler == Handler::wgmma_fence) {
     warp.fenced = true, warp.written.clear();
@@ -186,6 +186,8 @@ void check_wgmma(Now const& now, bool registers) {
     for (std::size_t i = registers ? 2 : 1; i < 4; ++i)
       if (now.number(in[i], lane, "an operand") != now.number(in[i], 0, "an operand"))
         now.refuse("lanes have different descriptors");
+  in_warpgroup(
+      now, {registers ? 0 : now.number(in[1], 0, "the descriptor"), now.number(in[2], 0, "the descriptor")});
   need_fence(now, in[0], "accumulators");
   need_idle(now, in[0], true);
   if (registers) need_fence(now, in[1], "registers of A"), need_idle(now, in[1], false);
