@@ -64,6 +64,12 @@ struct Warp {
     bool accumulator = true;
   };
   std::map<std::uint32_t, InFlight> in_flight{};
+  /// A register that a wgmma has used since the last wgmma.fence: as an accumulator or a part of A, and its shape.
+  struct Used {
+    std::string_view shape{};
+    bool accumulator = true;
+  };
+  std::map<std::uint32_t, Used> used{};
   std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
   bool fenced = false;
   /// A register of tcgen05.ld before its wait: the instruction, and the lanes that have not read it.

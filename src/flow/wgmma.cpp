@@ -44,7 +44,7 @@ void wgmma_groups(Now const& now) {
   in_warpgroup(now, {});
   Warp& warp = now.warp;
   if (now.decoded.handler == Handler::wgmma_fence) {
-    warp.fenced = true, warp.written.clear();
+    warp.fenced = true, warp.written.clear(), warp.used.clear();
     return;
   }
   unsigned const unit = now.block.units.wgmma(warp.number);
@@ -86,6 +86,30 @@ void need_fence(Now const& now, ptx::Operand const& registers, char const* what)
                     : "wgmma.fence.sync.aligned before this wgmma",
         {},
         false};
+}
+
+/// A wgmma may use the accumulators of another one of the same shape without a wgmma.fence; other registers of it need one.
+/// [PTX ISA 9.1, 9.7.15.7.1: wgmma.fence]
+void need_same_use(Now const& now, ptx::Operand const& registers, std::string_view shape, bool accumulators) {
+  each_register(registers, [&](std::uint32_t r) {
+    auto const found = now.warp.used.find(r);
+    if (found == now.warp.used.end()) return;
+    Warp::Used const& before = found->second;
+    if (accumulators ? before.accumulator && before.shape == shape : !before.accumulator) return;
+    throw FlowConflict{
+        FlowFaultKind::fence,
+        fmt::format("wgmma of warp {} uses {} as {} of the shape {}, and another one has used it as "
+                    "{} of the shape {}, and no wgmma.fence is between",
+                    now.warp.of_block, now.block.kernel.function.registers[r].name,
+                    accumulators ? "an accumulator" : "a part of A", shape,
+                    before.accumulator ? "an accumulator" : "a part of A", before.shape),
+        now.touch(0, true),
+        {},
+        isa::wgmma,
+        "wgmma.fence.sync.aligned before this wgmma",
+        {},
+        false};
+  });
 }
 
 /// Accumulators that are no registers of A of a wgmma in flight, and registers of A that are no accumulators of one.
@@ -177,7 +201,7 @@ void accumulate(Now const& now, std::uint32_t product, unsigned columns, std::st
 }
 
 /// Signs and descriptors that are modelled, and registers that a wgmma may use now.
-void check_wgmma(Now const& now, bool registers) {
+void check_wgmma(Now const& now, bool registers, std::string_view shape) {
   auto const& in = now.in.operands;
   // D, A, B, scale-d; for floating-point numbers the signs of A and B; for 16 bits also the majors of operands in shared memory.
   for (std::size_t i = 4; i < std::min<std::size_t>(in.size(), 6); ++i)
@@ -191,6 +215,8 @@ void check_wgmma(Now const& now, bool registers) {
   need_fence(now, in[0], "accumulators");
   need_idle(now, in[0], true);
   if (registers) need_fence(now, in[1], "registers of A"), need_idle(now, in[1], false);
+  need_same_use(now, in[0], shape, true);
+  if (registers) need_same_use(now, in[1], shape, false);
 }
 
 }  // namespace
@@ -209,8 +235,10 @@ void wgmma(Now const& now) {
     return fmt::format(" {} ", s.types).find(fmt::format(" {} ", type_a)) != std::string::npos;
   });
   unsigned const columns = 8 * static_cast<unsigned>(in[0].parts.size()) / (type_d == "f16" ? 2 : 4);
-  if (shape == wgmma_shapes.end() || !now.decoded.has(fmt::format("m64n{}k{}", columns, shape->k))) refused();
-  check_wgmma(now, registers);
+  if (shape == wgmma_shapes.end()) refused();
+  auto const size = std::find(parts.begin(), parts.end(), fmt::format("m64n{}k{}", columns, shape->k));
+  if (size == parts.end()) refused();
+  check_wgmma(now, registers, *size);
   std::size_t const major_b = registers ? 6 : 7;
   bool const a_mn = !registers && in.size() > 6 && now.number(in[6], 0, "the major") != 0,
              b_mn = in.size() > major_b && now.number(in[major_b], 0, "the major") != 0;
@@ -226,10 +254,12 @@ void wgmma(Now const& now) {
       product.b[std::size_t{k} * columns + n] = b[std::size_t{n} * shape->k + k];
   accumulate(now, now.block.names.matrix_product(std::move(product)), columns, type_d);
   for (ptx::Operand const& o : in[0].parts)
-    now.warp.in_flight[o.reg] = {now.warp.groups.size(), now.index, true};
+    now.warp.in_flight[o.reg] = {now.warp.groups.size(), now.index, true},
+    now.warp.used[o.reg] = {*size, true};
   if (!registers) return;
   for (ptx::Operand const& o : in[1].parts)
-    now.warp.in_flight[o.reg] = {now.warp.groups.size(), now.index, false};
+    now.warp.in_flight[o.reg] = {now.warp.groups.size(), now.index, false},
+    now.warp.used[o.reg] = {*size, false};
 }
 
 }  // namespace swizproof::flow_detail

@@ -72,6 +72,31 @@ TEST(Warpgroups, CommitWithoutAProduct) {
   EXPECT_EQ(case_of(wait + "st.shared.u32 [%r3], %r1;\n").answer(), "proved");
 }
 
+TEST(Wgmma, NeedsAFenceBetweenTwoUsesOfRegisters) {
+  std::string const other =
+      "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f1,%f2,%f3,%f4}, %rd7, %rd8, "
+      "%p1, 1, 1;\n";
+  EXPECT_EQ(after_ones(fence + product + product + commit + wait).kind(), "proved");
+  EXPECT_EQ(
+      after_ones(fence + product + other + commit + wait).answer(),
+      "missing fence: wgmma of warp 0 uses %f1 as an accumulator of the shape m64n8k8, and another one has "
+      "used it as an accumulator of the shape m64n8k16, and no wgmma.fence is between");
+  EXPECT_EQ(after_ones(fence + product + fence + other + commit + wait).kind(), "proved");
+  auto const as_a = [](std::string const& between) {
+    std::string const halves = "mov.u32 %r8, 0; mov.u32 %r9, 0;\n";
+    return after_ones(
+               halves + fence +
+               "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r8,%r9}, %rd7, %rd8, %p1, 1, 1, 0, 0;\n" +
+               commit + wait + between +
+               "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r8,%r9,%r5,%r5}, "
+               "%rd8, %p1, 1, 1, 0;\n" +
+               commit + wait)
+        .kind();
+  };
+  EXPECT_EQ(as_a(""), "missing fence");
+  EXPECT_EQ(as_a(fence), "proved");
+}
+
 TEST(Setmaxnreg, IsExecutedByAWarpgroup) {
   std::string const dec = "setmaxnreg.dec.sync.aligned.u32 ", inc = "setmaxnreg.inc.sync.aligned.u32 ";
   std::string const first = "shr.u32 %r7, %r1, 5; setp.eq.u32 %p2, %r7, 0;\n";
