@@ -194,6 +194,13 @@ void Now::check_members(ptx::Operand const& of) const {
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(mask, lane) && (members[lane] & warp.live) != (mask & members[lane]))
       refuse("lanes of the mask are on another path: in which order they meet is not modelled");
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned other = 0; other < 32 && takes_part(mask, lane); ++other)
+      if (takes_part(mask & members[lane], other) && members[other] != members[lane])
+        refuse(fmt::format(
+            "{} has the masks 0x{:x} of lane {} and 0x{:x} of lane {}: lanes wait until all of their "
+            "mask come with the same one",
+            in.opcode.text, members[lane], lane, members[other], other));
 }
 
 }  // namespace swizproof::flow_detail

@@ -175,6 +175,37 @@ TEST(WarpBarriers, HaveTheirLanesInTheMask) {
   EXPECT_EQ(kind("setp.lt.u32 %p1, %r1, 16;\nvote.sync.ballot.b32 %r5, %p1, 0x7fffffff;\n"), "misuse");
 }
 
+TEST(WarpBarriers, HaveOneMask) {
+  std::string const first = "setp.eq.u32 %p1, %r1, 0;\nselp.u32 %r6, 1, -1, %p1;\n";
+  std::string const half = "setp.lt.u32 %p1, %r1, 16;\nselp.u32 %r6, 0xffff, 0xffff0000, %p1;\n";
+  auto const answer = [](std::string const& body) {
+    return Case{load + body, "f32[32]", "f32[32]", {}, 32}.answer();
+  };
+  EXPECT_EQ(answer(first + "shfl.sync.idx.b32 %f2, %f1, 0, 31, %r6;\n"),
+            "unknown: shfl.sync.idx.b32 has the masks 0xffffffff of lane 1 and 0x1 of lane 0: lanes wait "
+            "until all of "
+            "their mask come with the same one");
+  EXPECT_EQ(answer(half + "shfl.sync.idx.b32 %f2, %f1, 0, 15, %r6;\n"), "proved");
+  for (std::string const op : {"vote.sync.ballot.b32 %r5, %p1, %r6;\n", "match.any.sync.b32 %r5, %r1, %r6;\n",
+                               "redux.sync.add.u32 %r5, %r1, %r6;\n", "bar.warp.sync %r6;\n"})
+    EXPECT_EQ(answer(first + op).substr(0, 7), "unknown") << op;
+}
+
+TEST(Branches, WithUniGoOneWay) {
+  auto const kind = [](std::string const& body) { return Case{load + body}.kind(); };
+  std::string const warps = "setp.lt.u32 %p1, %r1, 32;\n", lanes = "setp.lt.u32 %p1, %r1, 16;\n";
+  EXPECT_EQ(kind(warps + "@%p1 bra.uni $E;\nmov.u32 %r5, 2;\n$E:\n"), "proved");
+  EXPECT_EQ(kind(lanes + "@%p1 bra $E;\nmov.u32 %r5, 2;\n$E:\n"), "proved");
+  EXPECT_EQ(kind(lanes + "@%p1 bra.uni $E;\nmov.u32 %r5, 2;\n$E:\n"), "misuse");
+  std::string const index = "selp.u32 %r6, 1, 0, %p1;\n$T: .branchtargets $A, $B;\n",
+                    ways = " %r6, $T;\n$A: mov.u32 %r5, 2;\n$B:\n";
+  EXPECT_EQ(kind(warps + index + "brx.idx.uni" + ways), "proved");
+  EXPECT_EQ(kind(lanes + index + "brx.idx" + ways), "proved");
+  EXPECT_EQ(kind(lanes + index + "brx.idx.uni" + ways), "misuse");
+  // data may choose another way for each lane
+  EXPECT_NE(kind("setp.lt.f32 %p1, %f1, 0f00000000;\n@%p1 bra.uni $E;\nmov.u32 %r5, 2;\n$E:\n"), "proved");
+}
+
 TEST(WarpInstructions, AreExecutedByAWholeWarp) {
   std::string const part = "setp.lt.u32 %p1, %r1, 16;\n";
   for (std::string const op : {"@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r2];\n",
