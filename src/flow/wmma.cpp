@@ -129,6 +129,25 @@ std::uint64_t of_all_lanes(Now const& now, std::uint64_t first, std::uint64_t (*
   return first;
 }
 
+/// Each row or column begins at a multiple of the fragment's size [PTX ISA 9.1, 9.7.14.4.2: address alignment]. The CUDA C++ Programming Guide
+/// asks this of the address alone, and of the stride multiples of 16 bytes.
+void check_alignment(Now const& now, std::uint64_t start, std::uint64_t stride, unsigned fragment) {
+  constexpr unsigned guide = 16;
+  auto const fails = [&](std::string const& what, unsigned size) {
+    now.fault(FlowFaultKind::misaligned, now.touch(0, true), isa::wmma_alignment,
+              fmt::format("{} of {} of {} is no multiple of {}: the size of a lane's fragment is {} bytes",
+                          what, now.in.opcode.text, now.block.units.warp(now.warp.number), size, fragment));
+  };
+  if (start % fragment != 0) fails(fmt::format("the address 0x{:x}", start), fragment);
+  if (stride % std::min(fragment, guide) != 0)
+    fails(fmt::format("the stride {} in bytes", stride), std::min(fragment, guide));
+  if (stride % fragment != 0)
+    now.block.assumed.insert(
+        "the stride of wmma is a multiple of 16 bytes alone, which the CUDA C++ Programming Guide allows; "
+        "the PTX "
+        "ISA requires a multiple of the size of a fragment");
+}
+
 }  // namespace
 
 void wmma_move(Now const& now) {
@@ -155,6 +174,11 @@ void wmma_move(Now const& now) {
       "lanes of wmma access memory, and hold elements, as ptxas compiles it (H19), which the PTX ISA does "
       "not specify");
   unsigned const bytes = form.bits / 8;
+  WmmaFragment const held(form);
+  if (held.known())
+    check_alignment(
+        now, start, stride * bytes,
+        static_cast<unsigned>(registers_of(now.in.operands[load ? 0 : 1]).size()) * held.register_bits() / 8);
   bool const rows = accesses->instruction.operation == Operation::ldmatrix;
   unsigned const each = rows ? 16 : accesses->instruction.bytes,
                  lanes = rows ? 8 * accesses->instruction.matrices : 32;

@@ -34,6 +34,33 @@ TEST(Wmma, MultipliesMatricesInMemory) {
   EXPECT_EQ(part.kind(), "misuse") << "a warp of 16 threads";
 }
 
+TEST(Wmma, IsAtMultiplesOfItsFragment) {
+  auto const of = [](std::string const& offset, unsigned stride, std::string const& form) {
+    Case c{fmt::format("wmma.load.{}.shared.f16 {{%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}}, [%r2+{}], {};\n",
+                       form, offset, stride),
+           "f32[32]",
+           "f32[32]",
+           {},
+           32};
+    // 1024 bytes of zeros for it
+    c.body =
+        "shl.b32 %r4, %r1, 5; add.s32 %r4, %r4, %r2; mov.u32 %r5, 0;\nst.shared.v4.u32 [%r4], "
+        "{%r5,%r5,%r5,%r5};\nst.shared.v4.u32 [%r4+16], {%r5,%r5,%r5,%r5};\nbar.sync 0;\n" +
+        c.body;
+    return c;
+  };
+  std::string const a = "a.sync.aligned.row.m16n16k16";
+  EXPECT_EQ(of("32", 16, a).kind(), "proved");
+  EXPECT_EQ(
+      of("16", 16, a).answer(),
+      "misaligned: the address 0x410 of wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 of warp 0 is no "
+      "multiple of 32: the size of a lane's fragment is 32 bytes");
+  // a stride of 48 bytes: the guide allows it
+  EXPECT_EQ(of("0", 24, a).kind(), "proved");
+  EXPECT_EQ(of("0", 24, a).report().assumed.size(), of("0", 32, a).report().assumed.size() + 1);
+  EXPECT_EQ(of("0", 20, a).kind(), "misaligned");
+}
+
 TEST(Products, OfFourBitsAreNotFollowed) {
   Case c{
       "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r4, %r5}, {%r1}, {%r1}, {%r1, %r1};\n"
