@@ -71,6 +71,10 @@ void check_scopes(Now const& now);
 void mbarrier_fence(Now const& now);
 bool mbarrier(Now const& now);
 
+// retries.cpp
+/// True if a wait at an mbarrier that fails is tried again, and nothing else happens before: `L: try_wait p; @!p bra L;`.
+[[nodiscard]] bool retries(Now const& now);
+
 // bulk_copy.cpp
 void bulk_copy(Now const& now);
 void bulk_store(Now const& now);

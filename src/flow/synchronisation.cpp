@@ -206,27 +206,6 @@ namespace {
 
 // ----------------------------------------------------------------------------------------- mbarriers
 
-/// True if a wait that fails is tried again, and nothing else happens: `L: try_wait p; @!p bra L;`, `L: try_wait p; @p bra D; bra L; D:`.
-bool retries(Now const& now) {
-  auto const at = static_cast<std::int32_t>(now.lowered.block);
-  program::Block const& block = now.block.kernel.program.blocks[now.lowered.block];
-  auto const [first, last] = now.block.kernel.ranges[now.lowered.block];
-  ptx::Operand const& to = now.in.operands[0];
-  if (to.kind != ptx::Operand::Kind::reg || block.condition != static_cast<std::int32_t>(to.reg))
-    return false;
-  bool const alone = last == first + 1;
-  std::int32_t fails = block.negated ? block.taken : block.next;
-  if (!alone || fails < 0) return false;
-  if (fails == at) return true;
-  auto const [from, to_last] = now.block.kernel.ranges[static_cast<std::size_t>(fails)];
-  for (std::uint32_t i = from; i < to_last; ++i)
-    if (now.block.kernel.decoded[now.block.kernel.program.instructions[i].instruction].handler !=
-        Handler::nothing)
-      return false;
-  program::Block const& back = now.block.kernel.program.blocks[static_cast<std::size_t>(fails)];
-  return back.condition < 0 && back.taken == at;
-}
-
 void assume_scope(Now const& now) {
   now.block.assumed.insert(
       "mbarrier operations without a scope order the blocks of a cluster, as CUTLASS uses them; the PTX ISA "
@@ -279,8 +258,8 @@ bool wait_phase(Now const& now) {
       return --now.warp.counts[now.index], false;
   check_wait(now);
   if (now.block.cluster.retrying.insert(now.index).second && !retries(now))
-    now.block.left_out.insert(fmt::format("the code after a failed wait at an mbarrier, PTX line {}",
-                                          now.block.kernel.function.body[now.index].line));
+    now.block.faults.doubt(
+        "the wait at an mbarrier may fail, and the code that is executed then is not followed", now.index);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     if (auto acquires = now.block.mbarriers.depart(now.address(now.in.operands[1], lane), now.operation(lane),
