@@ -98,6 +98,23 @@ std::size_t operands_of(Decoded const& d) {
   }
 }
 
+/// True if lanes of the last path of a warp wait for others of it at an instruction.
+bool needs_others(FlowKernel const& kernel, Warp const& warp, std::uint32_t index) {
+  ptx::Instruction const& in = kernel.function.body[index];
+  Path const& path = warp.paths.back();
+  if (!has_lane_mask(kernel.decoded[index]) || in.operands.empty()) return true;
+  ptx::Operand const& mask = in.operands.back();
+  std::uint64_t wanted = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(path.mask, lane)) continue;
+    Word const word = mask.kind == ptx::Operand::Kind::reg ? warp.registers[std::size_t{mask.reg} * 32 + lane]
+                                                           : plain(mask.value);
+    if (word.named != 0) return true;
+    wanted |= word.number;
+  }
+  return (wanted & warp.live & ~path.mask) != 0;
+}
+
 }  // namespace
 
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
@@ -147,8 +164,20 @@ bool BlockRun::run_round(WarpOrder const& order) {
                             [](Warp const& w) { return w.passed && !w.waits; });
 }
 
+/// If no warp goes on, lets other lanes of each go on that has some. False if no warp has.
+bool BlockRun::split_waiting_warps() {
+  bool any = false;
+  for (Warp& warp : state_.warps)
+    if (!warp.waits && let_others_go_on(warp.paths, warp.live)) any = warp.split = true;
+  return any;
+}
+
 void BlockRun::run_warps(WarpOrder const& order) {
-  while (run_round(order)) continue;
+  constexpr unsigned most_paths = 32;  // of a warp: each lane on its own
+  for (unsigned tried = 0; tried <= most_paths; ++tried) {
+    while (run_round(order)) tried = 0;
+    if (!split_waiting_warps()) break;
+  }
   FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, isa::barrier, {}, {}, false};
   for (Warp const& warp : state_.warps) {
     if (warp.paths.empty()) continue;
@@ -221,7 +250,8 @@ bool BlockRun::run_path(Warp& warp) {
     if (++steps_ > state_.kernel.launch.most_steps) too_many_steps(warp);
     std::uint32_t const index = state_.kernel.program.instructions[first + warp.paths.back().at].instruction;
     if (state_.kernel.function.body[index].guard < 0 &&
-        is_of_whole_warp(state_.kernel.decoded[index].handler) && gather(warp.paths, warp.live))
+        is_of_whole_warp(state_.kernel.decoded[index].handler) && needs_others(state_.kernel, warp, index) &&
+        gather(warp.paths, warp.live))
       return warp.switched = true, false;
     if (!execute(warp, state_.kernel.program.instructions[first + warp.paths.back().at])) return false;
     if (warp.yields) return ++warp.paths.back().at, false;

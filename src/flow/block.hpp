@@ -50,6 +50,7 @@ class BlockRun {
  private:
   void run_warps(WarpOrder const& order);
   bool run_round(WarpOrder const& order);
+  bool split_waiting_warps();
   void end();
   bool run_warp(Warp& warp);
   bool run_path(Warp& warp);

@@ -174,7 +174,16 @@ Word Now::choice(unsigned width, Word const& condition, Word const& yes, Word co
   return width == 1 ? low_bytes(out, 1) : out;
 }
 
+void Now::refuse_split() const {
+  if (warp.split && mask != warp.live)
+    refuse(
+        fmt::format("lanes of {} are on two sides of a branch, and some of them wait: where they meet is not "
+                    "modelled",
+                    block.units.warp(warp.number)));
+}
+
 void Now::need_whole_warp() const {
+  refuse_split();
   if (mask != ~0U)
     fault(FlowFaultKind::misuse, touch(static_cast<unsigned>(std::countr_zero(mask)), true), isa::aligned,
           fmt::format("{} is executed by a part of {}: all of its threads have to execute it", in.opcode.text,

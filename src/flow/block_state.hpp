@@ -51,7 +51,8 @@ struct Warp {
   bool yields = false;    ///< it has read a flag again: the others run
   bool switched = false;  ///< another of its paths runs first
   bool ended = false;
-  Votes votes{};                        ///< of its threads; behind the barrier, of all of them
+  bool split = false;  ///< lanes of it went on where others waited: where these meet them is not known
+  Votes votes{};       ///< of its threads; behind the barrier, of all of them
   std::vector<std::uint32_t> counts{};  ///< executions of each instruction
   /// Lanes that execute a way which data may not choose: their stores may not happen.
   std::uint32_t doubtful = 0;
@@ -221,6 +222,8 @@ struct Now {
 
   /// Fails where a part of the warp executes what all of it has to.
   void need_whole_warp() const;
+  /// Refuses an instruction of all lanes that a part of a warp executes, if the others wait elsewhere.
+  void refuse_split() const;
   /// Fails if a mask of lanes lacks one that executes the instruction; the answer is undecided if others of the mask are elsewhere.
   void check_members(ptx::Operand const& members) const;
 };

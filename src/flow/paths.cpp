@@ -1,5 +1,6 @@
 #include "paths.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace swizproof::flow_detail {
@@ -28,6 +29,20 @@ bool is_of_whole_warp(Handler handler) {
   }
 }
 
+bool has_lane_mask(Decoded const& decoded) {
+  switch (decoded.handler) {
+    case Handler::warp_barrier:
+      return true;
+    case Handler::shuffle:
+    case Handler::vote:
+    case Handler::reduce:
+    case Handler::match:
+      return decoded.has("sync");
+    default:
+      return false;
+  }
+}
+
 bool gather(std::vector<Path>& paths, std::uint32_t live) {
   paths.back().parked = true;
   while (paths.size() > 1 && paths.back().mask != live) {
@@ -46,6 +61,21 @@ bool gather(std::vector<Path>& paths, std::uint32_t live) {
   }
   paths.back().parked = false;
   return false;
+}
+
+bool let_others_go_on(std::vector<Path>& paths, std::uint32_t live) {
+  std::uint32_t const waiting = paths.empty() ? 0 : paths.back().mask;
+  if (std::none_of(paths.begin(), paths.end(),
+                   [&](Path const& p) { return !p.parked && (p.mask & live & ~waiting) != 0; }))
+    return false;
+  do {
+    Path one = paths.back();
+    paths.pop_back();
+    for (Path& p : paths) p.mask &= ~one.mask;
+    one.join = -1;
+    paths.insert(paths.begin(), one);
+  } while (paths.back().parked);
+  return true;
 }
 
 }  // namespace swizproof::flow_detail

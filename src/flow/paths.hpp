@@ -23,8 +23,15 @@ struct Path {
 /// True for instructions that all lanes of a warp, or those of a mask, execute together.
 [[nodiscard]] bool is_of_whole_warp(Handler handler);
 
+/// True for those of the lanes of a mask, which is the last operand.
+[[nodiscard]] bool has_lane_mask(Decoded const& decoded);
+
 /// Joins the last path with those that have come to the same instruction. True if another path, now the last, runs first: it may come there,
 /// too. Checked by NamedBarriers.AreExecutedByPathsTogether.
 [[nodiscard]] bool gather(std::vector<Path>& paths, std::uint32_t live);
+
+/// Lets other lanes of a warp go on where the last path waits: lanes on two sides of a branch make progress independently [CUDA C++ Programming
+/// Guide, Independent Thread Scheduling]. The path that waits no longer meets the others where they join. False if no other path may go on.
+[[nodiscard]] bool let_others_go_on(std::vector<Path>& paths, std::uint32_t live);
 
 }  // namespace swizproof::flow_detail

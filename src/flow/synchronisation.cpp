@@ -80,6 +80,7 @@ bool barrier(Now const& now) {
   // PTX ISA: bar is barrier.aligned, which all threads of the warp execute.
   bool const aligned = now.decoded.parts[0] == "bar" || now.decoded.has("aligned");
   if (now.mask != warp.live) {
+    now.refuse_split();
     if (aligned)
       now.fault(FlowFaultKind::misuse, arrival.touch, isa::aligned,
                 fmt::format("a part of warp {} is at {}, which all of its threads have to execute",
@@ -137,6 +138,7 @@ bool cluster_barrier(Now const& now) {
   BlockState& block = now.block;
   bool const arrives = now.decoded.has("arrive"), relaxed = now.decoded.has("relaxed");
   unsigned const first = static_cast<unsigned>(std::countr_zero(now.mask));
+  if (now.decoded.has("aligned")) now.refuse_split();
   if (now.decoded.has("aligned") && now.mask != now.warp.live)
     now.fault(FlowFaultKind::misuse, now.touch(first, true), isa::aligned,
               "a part of a warp is at a barrier of the cluster that all of it has to execute");

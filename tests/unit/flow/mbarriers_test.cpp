@@ -230,6 +230,57 @@ TEST(Mbarriers, AreWellSynchronised) {
   EXPECT_NE(answer(late, 96), "proved");
 }
 
+TEST(Mbarriers, ReleaseLanesOnTwoSidesOfABranch) {
+  // one arrival completes a phase; thread 0 waits at its side, which is executed first
+  std::string const two = only_first("$I",
+                                     "mbarrier.init.shared.b64 [%r2+2048], 1;\nmbarrier.init.shared.b64 "
+                                     "[%r2+2056], 1;\n") +
+                          sync + "setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p4, %r1, 1;\n";
+  std::string const back = "mbarrier.arrive.shared.b64 %rd9, [%r2+2056];\n",
+                    wait_back =
+                        "$V: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2056], 0;\n@!%p2 bra $V;\n";
+  auto const kind = [&](std::string const& body) {
+    return Case{two + body, "f32[32]", "f32[32]", {}, 32}.kind();
+  };
+  std::string const write = "st.shared.u32 [%r2], %r1;\n", read = "ld.shared.u32 %r5, [%r2];\n";
+  EXPECT_EQ(kind("@!%p1 bra $A;\n" + wait(0, "$W") + read + "bra $E;\n$A: @!%p4 bra $E;\n" + write + arrive +
+                 "$E:\n"),
+            "proved");
+  EXPECT_EQ(kind("@!%p1 bra $A;\n" + wait(0, "$W") + read + "bra $E;\n$A: @!%p4 bra $E;\n" + arrive + write +
+                 "$E:\n"),
+            "race");
+  EXPECT_EQ(kind("@!%p1 bra $A;\n" + wait(0, "$W") + back + "bra $E;\n$A: @!%p4 bra $E;\n" + arrive +
+                 wait_back + "$E: bar.sync 0;\n"),
+            "proved");
+  // behind the place at which both sides meet
+  EXPECT_EQ(kind("@!%p1 bra $E;\n" + wait(0, "$W") + "$E: @!%p4 bra $F;\n" + arrive + "$F: bar.sync 0;\n"),
+            "proved");
+  EXPECT_EQ(kind("@!%p1 bra $E;\n" + wait(0, "$W") + "$E: bar.sync 0;\n@!%p4 bra $F;\n" + arrive + "$F:\n"),
+            "never released");
+  EXPECT_EQ(kind("@!%p1 bra $E;\n" + wait(0, "$W") + "$E:\n"), "never released");
+  EXPECT_EQ(kind("@!%p1 bra $A;\n" + wait(0, "$W") + back + "bra $E;\n$A: @!%p4 bra $E;\n" + wait_back +
+                 arrive + "$E:\n"),
+            "never released");
+  // an instruction of lanes that do not wait for the others, and one that does
+  auto const shuffle = [&](std::string const& mask) {
+    return kind("@!%p1 bra $A;\n" + wait(0, "$W") + "bra $E;\n$A: shfl.sync.idx.b32 %r5, %r1, 1, 31, " +
+                mask + ";\n@!%p4 bra $E;\n" + arrive + "$E:\n");
+  };
+  EXPECT_EQ(shuffle("0xfffffffe"), "proved");
+  EXPECT_EQ(shuffle("0xffffffff"), "never released");
+  // a barrier of the cluster on both sides
+  Case both{
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $A;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nbra "
+      "$E;\n$A: barrier.cluster.arrive;\nbarrier.cluster.wait;\n$E:\n",
+      "f32[32]",
+      "f32[32]",
+      {},
+      32,
+      2};
+  both.cluster = 2;
+  EXPECT_EQ(both.kind(), "proved");
+}
+
 TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
   EXPECT_TRUE((Case{init + sync + arrive + wait(0, "$W")}.report().left_out.empty()));
   std::string const two_branches =
