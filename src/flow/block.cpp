@@ -115,6 +115,43 @@ bool needs_others(FlowKernel const& kernel, Warp const& warp, std::uint32_t inde
   return (wanted & warp.live & ~path.mask) != 0;
 }
 
+/// Fails where lanes of a branch with .uni go two ways.
+void check_uniform(ClusterState const& cluster, Warp const& warp, std::uint32_t line, bool differ) {
+  if (!differ) return;
+  unsigned const first = static_cast<unsigned>(std::countr_zero(warp.paths.back().mask));
+  throw FlowConflict{
+      FlowFaultKind::misuse,
+      fmt::format("threads of {} go two ways at {}: all of its active threads have to go the same",
+                  cluster.units.warp(warp.number), cluster.kernel.function.body[line].opcode.text),
+      {line, 0, warp.thread(first), true},
+      {},
+      isa::uniform,
+      {},
+      {},
+      false};
+}
+
+/// trap ends the launch with an error.
+[[noreturn]] void trap(Units const& units, Warp const& warp, std::uint32_t mask, std::uint32_t line) {
+  unsigned const t = warp.thread(static_cast<unsigned>(std::countr_zero(mask)));
+  throw FlowConflict{FlowFaultKind::trap,
+                     units.thread(t) + " executes trap: the launch fails",
+                     {line, 0, t},
+                     {},
+                     isa::trap,
+                     {},
+                     {},
+                     false};
+}
+
+/// An instruction that is left out: a wait that does not wait has passed.
+bool skip(Now const& now) {
+  if (now.decoded.has("test_wait") || now.decoded.has("try_wait"))
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, plain(1));
+  return true;
+}
+
 }  // namespace
 
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
@@ -281,19 +318,6 @@ void BlockRun::too_many_steps(Warp const& warp) const {
                     line};
 }
 
-/// trap ends the launch with an error.
-void BlockRun::trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const {
-  unsigned const t = warp.thread(static_cast<unsigned>(std::countr_zero(mask)));
-  throw FlowConflict{FlowFaultKind::trap,
-                     state_.units.thread(t) + " executes trap: the launch fails",
-                     {line, 0, t},
-                     {},
-                     isa::trap,
-                     {},
-                     {},
-                     false};
-}
-
 void BlockRun::branch(Warp& warp) {
   Path& top = warp.paths.back();
   program::Block const& block = state_.kernel.program.blocks[static_cast<std::size_t>(top.block)];
@@ -301,14 +325,16 @@ void BlockRun::branch(Warp& warp) {
   std::uint32_t const line = state_.kernel.ends[static_cast<std::size_t>(top.block)];
   bool const traps = line != ~0U && state_.kernel.decoded[line].handler == Handler::trap;
   if (block.condition < 0) {
-    if (traps) trap(warp, top.mask, line);
+    if (traps) trap(state_.units, warp, top.mask, line);
     top.block = block.taken, top.at = 0;
     return;
   }
-  if (!traps && branch_by_data(warp, line)) return;
+  bool const uniform = line != ~0U && state_.kernel.decoded[line].has("uni");
+  if (!traps && !uniform && branch_by_data(warp, line)) return;
   std::uint32_t const yes = decide(warp, block.condition, block.negated, top.mask, line, "the branch");
   std::uint32_t const no = top.mask & ~yes;
-  if (traps && yes != 0) trap(warp, yes, line);
+  if (traps && yes != 0) trap(state_.units, warp, yes, line);
+  check_uniform(state_, warp, line, uniform && yes != 0 && no != 0);
   if (yes == 0 || no == 0) {
     top.block = yes != 0 ? block.taken : block.next, top.at = 0;
     return;
@@ -339,6 +365,7 @@ void BlockRun::choose_target(Warp& warp) {
   std::int32_t const join = state_.kernel.flow.ipdom[first];
   bool const one =
       std::count(masks.begin(), masks.end(), 0U) + 1 == static_cast<std::ptrdiff_t>(masks.size());
+  check_uniform(state_, warp, index, !one && now.decoded.has("uni"));
   if (one)
     warp.paths.pop_back();
   else
@@ -370,14 +397,6 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   if (state_.kernel.asynchronous) check_registers(now);
   if (!warp.loading.empty()) check_loading(now);
   return dispatch(now);
-}
-
-/// An instruction that is left out: a wait that does not wait has passed.
-bool BlockRun::skip(Now const& now) {
-  if (now.decoded.has("test_wait") || now.decoded.has("try_wait"))
-    for (unsigned lane = 0; lane < 32; ++lane)
-      if (takes_part(now.mask, lane)) now.put(now.in.operands[0], lane, plain(1));
-  return true;
 }
 
 bool BlockRun::dispatch(Now const& now) {

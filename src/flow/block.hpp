@@ -78,8 +78,6 @@ class BlockRun {
   bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);
-  [[noreturn]] void trap(Warp const& warp, std::uint32_t mask, std::uint32_t line) const;
-  bool skip(Now const& now);
   [[noreturn]] void too_many_steps(Warp const& warp) const;
   [[noreturn]] void waits_for_a_flag(Warp const& warp) const;
   ClusterState state_;
