@@ -83,14 +83,6 @@ std::vector<std::vector<unsigned>> NamedBarriers::end_of_warp(unsigned live, Clo
   return released;
 }
 
-void NamedBarriers::end() const {
-  for (auto const& [id, b] : barriers_)
-    if (b.any)
-      throw unsynchronised(fmt::format("barrier {} has {} of {} arrivals at the end of the block", id,
-                                       b.warps * warp_threads, b.count),
-                           b.now.back().touch, std::nullopt);
-}
-
 bool ClusterBarrier::arrive(unsigned thread, bool relaxed, std::optional<Clocks::Arrival> const& released,
                             Clocks& clocks) {
   if (phase_of_[thread] != 0) return false;

@@ -234,7 +234,6 @@ void BlockRun::run_warps(WarpOrder const& order) {
 /// The end of the cluster.
 void BlockRun::end() {
   for (auto const& block : blocks_) {
-    if (!state_.faults.not_well_synchronised()) block->barriers.end();
     block->tensor.end();
     if (auto const fault = block->warpgroups.end()) state_.faults.add(*fault);
     assume_tensor(*block);
