@@ -185,10 +185,7 @@ class Orders:
                     t.at[w] += 1
                 out.append(self.settled(t))
         out += self.others(s)
-        if ended:
-            left = [b for b, (_, arrived, _, _) in s.bars.items() if arrived]
-            if left:
-                raise Fault("incomplete", f"barrier {left[0]} at the end")
+        if ended:  # arrivals that no warp waits for may be left
             self.ends.add(tuple(s.log))
         elif not out:
             raise Fault("deadlock")
