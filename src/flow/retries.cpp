@@ -1,7 +1,7 @@
 // Waits at mbarriers that fail and are tried again.
 //
 // test_wait and try_wait may fail at any time. The executor tries until the phase is complete; that covers the executions with failures if the
-// way from a failure leads back to the wait, whatever the values are, and changes nothing that is used behind it.
+// way from a failure leads back to the wait for all values, and changes nothing that is used behind it.
 #include "execute.hpp"
 
 #include <swizproof/program/step.hpp>
@@ -138,7 +138,7 @@ class FailedWait {
   }
 
   enum class Use { none, read, written };
-  /// What a block does first with a register, from an instruction on; the blocks behind it, if it does nothing.
+  /// The first use of a register in a block, from an instruction on; the blocks behind it, if there is none.
   [[nodiscard]] Use use_in(std::uint32_t block, std::uint32_t from, std::uint32_t r,
                            std::vector<std::int32_t>& behind) const {
     for (std::uint32_t n = from; n < kernel_.ranges[block].second; ++n)

@@ -52,7 +52,7 @@ class Warpgroups {
 
   std::vector<std::vector<Step>> groups_;
   std::vector<std::size_t> done_;  ///< steps of each warp
-  /// Of each warp: the moments at which it has changed its registers, and how many it has; 0: as the launch gives them.
+  /// Moments at which each warp has changed its registers, and how many it has; 0: as the launch gives them.
   std::vector<std::vector<std::uint32_t>> moments_;
   std::vector<unsigned> threads_;
   std::vector<std::uint64_t> registers_;
