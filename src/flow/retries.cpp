@@ -138,7 +138,7 @@ class FailedWait {
   }
 
   enum class Use { none, read, written };
-  /// The first use of a register in a block, from an instruction on; the blocks behind it, if there is none.
+  /// The first use of a register in a block, from an instruction on; the blocks behind it, if it has no use.
   [[nodiscard]] Use use_in(std::uint32_t block, std::uint32_t from, std::uint32_t r,
                            std::vector<std::int32_t>& behind) const {
     for (std::uint32_t n = from; n < kernel_.ranges[block].second; ++n)
