@@ -72,6 +72,13 @@ class Kernel:
         layout, stride, start = self.used[f]
         return start + (row * stride + column if layout == "row" else column * stride + row)
 
+    def misaligned(self):
+        """A matrix whose start is no multiple of the bytes of a lane's fragment: PTX ISA, Matrix Storage for WMMA, address alignment."""
+        def fragment(f):
+            kind = self.sums if f in "cd" else self.kind
+            return registers(f, self.shape, kind) * (8 if kind == "f64" else 4)
+        return any(self.used[f][2] * self.bytes(f) % fragment(f) for f in "abcd" if f != "c" or self.with_c)
+
     def count(self, f):
         """Elements of an array: also those that a wrong kernel touches."""
         rows, columns = self.size[f]
@@ -185,14 +192,18 @@ def main():
             code, document = answered(options.binary, words)
             results, expected = kernel.results(), kernel.expected(double)
             bad = [e for e in expected if e in results and results[e] != expected[e]]
-            right = results == expected
+            misaligned = kernel.misaligned()
+            right = results == expected and not misaligned
+            tally["misaligned"] += misaligned
             tally[{0: "proved", 1: "refuted", 3: "unknown"}.get(code, "error")] += 1
             tally[f"{kernel.kind} {kernel.name}"] += 1
             if code != (0 if right else 1):
                 found.append(f"exit code {code}, and the model says {'right' if right else 'wrong'}: {document.get('reason') or document}")
             if code == 1 and document["fault"] is None and document["wrong"] != len(bad):
                 found.append(f"{document['wrong']} wrong elements, and {len(bad)} in the model")
-            if code == 1 and document["fault"] is not None:
+            if code == 1 and (document["fault"] is not None and document["fault"]["kind"] == "misaligned") != misaligned:
+                found.append(f"the model says misaligned: {misaligned}")
+            if code == 1 and document["fault"] is not None and not misaligned:
                 found.append(f"a fault: {document['fault']['text']}")
             if options.show:
                 print(kernel.text(), expect, code, found)
