@@ -95,7 +95,7 @@ void opaque_product(Now const& now);
 
 // warpgroups.cpp
 /// Fails if the warps of a warpgroup do not execute the same instruction, with the same descriptors.
-void in_warpgroup(Now const& now, Warpgroups::Descriptors const& descriptors);
+void in_warpgroup(Now const& now, Warpgroups::Values const& values);
 void change_registers(Now const& now);
 
 // wgmma.cpp

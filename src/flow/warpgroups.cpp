@@ -8,7 +8,7 @@
 namespace swizproof::flow_detail {
 
 std::optional<Warpgroups::Difference> Warpgroups::execute(unsigned warp, FlowTouch const& by,
-                                                          Descriptors const& descriptors) {
+                                                          Values const& values) {
   unsigned const group = warp / size;
   if ((group + 1) * size > warps())
     return Difference{
@@ -16,18 +16,19 @@ std::optional<Warpgroups::Difference> Warpgroups::execute(unsigned warp, FlowTou
         {}};
   std::vector<Step>& steps = groups_[group];
   std::size_t const at = done_[warp]++;
-  if (at == steps.size()) steps.push_back({by, warp, descriptors});
+  if (at == steps.size()) steps.push_back({by, warp, values});
   Step const& same = steps[at];
-  if (same.by.line != by.line)
+  bool const changes = values.registers != 0 && same.values.registers != 0;
+  apart_ = apart_ || (changes && same.by.line != by.line);
+  if (same.by.line != by.line && !changes)
     return Difference{fmt::format("warp {} of its warpgroup executes another one there: all of its warps "
                                   "have to execute the same",
                                   same.warp),
                       same.by};
-  if (same.descriptors != descriptors)
-    return Difference{
-        fmt::format("warp {} of its warpgroup has other descriptors: they have to be the same in all of it",
-                    same.warp),
-        same.by};
+  if (!(same.values == values))
+    return Difference{fmt::format("warp {} of its warpgroup has {}: all of its warps have to have the same",
+                                  same.warp, changes ? "another count" : "other descriptors"),
+                      same.by};
   return std::nullopt;
 }
 
@@ -71,10 +72,10 @@ std::optional<FlowConflict> Warpgroups::end() const {
   return std::nullopt;
 }
 
-void in_warpgroup(Now const& now, Warpgroups::Descriptors const& descriptors) {
+void in_warpgroup(Now const& now, Warpgroups::Values const& values) {
   now.need_whole_warp();
   FlowTouch const by = now.touch(0, true);
-  if (auto const wrong = now.block.warpgroups.execute(now.warp.of_block, by, descriptors))
+  if (auto const wrong = now.block.warpgroups.execute(now.warp.of_block, by, values))
     throw FlowConflict{
         FlowFaultKind::misuse,
         fmt::format("warp {} executes {}: {}", now.warp.of_block, now.in.opcode.text, wrong->text),
@@ -88,13 +89,19 @@ void in_warpgroup(Now const& now, Warpgroups::Descriptors const& descriptors) {
 
 /// setmaxnreg. How many registers there are at the launch is not known here, and that .inc waits for registers of other warps is not followed.
 void change_registers(Now const& now) {
-  in_warpgroup(now, {});
   std::uint64_t const count = now.number(now.in.operands[0], 0, "the number of registers");
+  bool const more = now.decoded.has("inc");
+  in_warpgroup(now, {{}, 2 * count + (more ? 1 : 0)});
+  if (now.block.warpgroups.apart())
+    now.block.assumed.insert(
+        "warps of a warpgroup may execute setmaxnreg at different places, with one count, as CUTLASS does; "
+        "the PTX "
+        "ISA has the same instruction for all of them");
   constexpr std::uint64_t least = 24, most = 256, step = 8;
   std::string why = count < least || count > most || count % step != 0
                         ? fmt::format("the count {} is no multiple of 8 from 24 to 256", count)
-                        : now.block.warpgroups.change_registers(now.warp.of_block, now.thread(0), count,
-                                                                now.decoded.has("inc"), now.block.clocks);
+                        : now.block.warpgroups.change_registers(now.warp.of_block, now.thread(0), count, more,
+                                                                now.block.clocks);
   if (!why.empty())
     now.fault(FlowFaultKind::misuse, now.touch(0, true), isa::registers,
               fmt::format("warp {} executes {}: {}", now.warp.of_block, now.in.opcode.text, why));

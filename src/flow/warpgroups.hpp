@@ -19,8 +19,12 @@ namespace swizproof::flow_detail {
 class Warpgroups {
  public:
   static constexpr unsigned size = 4;
-  /// The descriptors of a wgmma; of another instruction they are 0.
-  using Descriptors = std::array<std::uint64_t, 2>;
+  /// Values that all warps have: the descriptors of a wgmma, or the count of a setmaxnreg; else they are 0.
+  struct Values {
+    std::array<std::uint64_t, 2> descriptors{};
+    std::uint64_t registers = 0;
+    bool operator==(Values const&) const = default;
+  };
   /// `warps`: of the block.
   explicit Warpgroups(unsigned warps)
       : groups_((warps + size - 1) / size),
@@ -34,8 +38,9 @@ class Warpgroups {
     std::optional<FlowTouch> first{};  ///< what another warp of the group has executed
   };
   /// Why a warp may not execute an instruction now; nothing if it may.
-  [[nodiscard]] std::optional<Difference> execute(unsigned warp, FlowTouch const& by,
-                                                  Descriptors const& descriptors);
+  [[nodiscard]] std::optional<Difference> execute(unsigned warp, FlowTouch const& by, Values const& values);
+  /// True if warps have executed setmaxnreg of one count at several places.
+  [[nodiscard]] bool apart() const { return apart_; }
   /// Why a warp may not change its number of registers now; empty if it may. `count`: of each thread, behind it.
   [[nodiscard]] std::string change_registers(unsigned warp, unsigned first_thread, std::uint64_t count,
                                              bool more, Clocks& clocks);
@@ -46,11 +51,12 @@ class Warpgroups {
   struct Step {
     FlowTouch by{};
     unsigned warp = 0;
-    Descriptors descriptors{};
+    Values values{};
   };
   [[nodiscard]] std::size_t warps() const { return done_.size(); }
 
   std::vector<std::vector<Step>> groups_;
+  bool apart_ = false;
   std::vector<std::size_t> done_;  ///< steps of each warp
   /// Moments at which each warp has changed its registers, and how many it has; 0: as the launch gives them.
   std::vector<std::vector<std::uint32_t>> moments_;

@@ -210,8 +210,8 @@ void check_wgmma(Now const& now, bool registers, std::string_view shape) {
     for (std::size_t i = registers ? 2 : 1; i < 4; ++i)
       if (now.number(in[i], lane, "an operand") != now.number(in[i], 0, "an operand"))
         now.refuse("lanes have different descriptors");
-  in_warpgroup(
-      now, {registers ? 0 : now.number(in[1], 0, "the descriptor"), now.number(in[2], 0, "the descriptor")});
+  in_warpgroup(now, {{registers ? 0 : now.number(in[1], 0, "the descriptor"),
+                      now.number(in[2], 0, "the descriptor")}});
   need_fence(now, in[0], "accumulators");
   need_idle(now, in[0], true);
   if (registers) need_fence(now, in[1], "registers of A"), need_idle(now, in[1], false);

@@ -63,8 +63,8 @@ TEST(Warpgroups, HaveFourWarps) {
 TEST(Warpgroups, HaveOneDescriptor) {
   EXPECT_EQ(after_ones("@%p2 add.u64 %rd8, %rd8, 8;\n" + fence + product + commit + wait).answer(),
             "misuse: warp 1 executes wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16: warp 0 of its "
-            "warpgroup has "
-            "other descriptors: they have to be the same in all of it");
+            "warpgroup has other "
+            "descriptors: all of its warps have to have the same");
 }
 
 TEST(Warpgroups, CommitWithoutAProduct) {
@@ -105,6 +105,18 @@ TEST(Setmaxnreg, IsExecutedByAWarpgroup) {
   EXPECT_EQ(case_of(first + "@%p2 " + dec + "40;\n").kind(), "misuse");
   EXPECT_EQ(case_of("setp.eq.u32 %p2, %r1, 0;\n@%p2 " + dec + "40;\n").kind(), "misuse");
   EXPECT_EQ(case_of(dec + "41;\n").kind(), "misuse");
+  // at two places, as CUTLASS has it: one count, and another one
+  auto const places = [&](std::string const& other) {
+    return case_of(first + "@%p2 bra $A;\n" + dec + "40;\nbra $E;\n$A: " + other + "$E:");
+  };
+  EXPECT_EQ(places(dec + "40;\n").kind(), "proved");
+  EXPECT_EQ(places(dec + "40;\n").report().assumed.size(), 2U);
+  EXPECT_EQ(places(dec + "48;\n").answer(),
+            "misuse: warp 1 executes setmaxnreg.dec.sync.aligned.u32: warp 0 of its warpgroup has another "
+            "count: all "
+            "of its warps have to have the same");
+  EXPECT_EQ(places(inc + "40;\n").kind(), "misuse");
+  EXPECT_EQ(places(wait).kind(), "misuse");
   EXPECT_EQ(
       case_of(dec + "40;\n" + dec + "32;\n").answer(),
       "misuse: warp 0 executes setmaxnreg.dec.sync.aligned.u32: nothing orders the setmaxnreg before it of "
