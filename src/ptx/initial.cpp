@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 namespace swizproof::ptx {
 
@@ -35,18 +36,24 @@ std::string_view declaration_of(std::string_view text, std::string_view name) {
   return {};
 }
 
+/// The base of an integer and what is before its digits: hexadecimal, binary, octal behind a 0, or decimal. [PTX ISA, Integer Constants]
+std::pair<int, std::size_t> base_of(std::string_view word) {
+  if (word.starts_with("0x") || word.starts_with("0X")) return {16, 2};
+  if (word.starts_with("0b") || word.starts_with("0B")) return {2, 2};
+  return {word.starts_with('0') ? 8 : 10, 0};
+}
+
 /// Bits of a number of a type of `bits` bits, a float if `real`.
 std::optional<std::uint64_t> number_of(std::string_view word, unsigned bits, bool real) {
   bool const minus = word.starts_with('-');
   if (minus) word.remove_prefix(1);
-  bool const hex = word.starts_with("0x") || word.starts_with("0X");
   bool const exact =
       word.starts_with("0f") || word.starts_with("0F") || word.starts_with("0d") || word.starts_with("0D");
-  std::string_view digits = word.substr(hex || exact ? 2 : 0);
+  auto const [base, prefix] = exact ? std::pair<int, std::size_t>{16, 2} : base_of(word);
+  std::string_view digits = word.substr(prefix);
   if (digits.ends_with('U')) digits.remove_suffix(1);
   std::uint64_t n = 0;
-  auto const [stop, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), n, hex || exact ? 16 : 10);
+  auto const [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n, base);
   bool const whole = error == std::errc{} && stop == digits.data() + digits.size();
   if (exact || (whole && !real)) return whole ? std::optional(minus ? 0 - n : n) : std::nullopt;
   if (!real) return std::nullopt;

@@ -14,6 +14,7 @@ TEST(Variables, HaveTheirInitialBytes) {
   std::string const text =
       ".const .align 4 .u32 n = 5;\n.visible .const .align 4 .b8 w[4] = {0, 0, 128, 63};\n.const .align 2 "
       ".u16 h[2][2] = {{1, 0x203}, {-1, 2}};\n.const .align 2 .u16 rows[2][2] = {{1}, {2, 3}};\n"
+      ".const .b32 octal[3] = {010, -017U, 0};\n.const .b32 bad = 08;\n.const .b32 binary = 0b101;\n"
       ".const .f32 r[2] = {1.5, 0fBF800000};\n.const .b8 none[4];\n.const .u64 p = generic(x);\n.entry nn() "
       "{ n = 7; }\n";
   auto const bytes = [&](std::string const& name, std::uint64_t size) {
@@ -26,6 +27,9 @@ TEST(Variables, HaveTheirInitialBytes) {
   EXPECT_EQ(bytes("h", 8), (Bytes{1, 0, 3, 2, 255, 255, 2, 0}));
   EXPECT_EQ(bytes("rows", 8), std::nullopt) << "a row lacks a number";
   EXPECT_EQ(bytes("r", 8), (Bytes{0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0xbf}));
+  EXPECT_EQ(bytes("octal", 12), (Bytes{8, 0, 0, 0, 0xf1, 0xff, 0xff, 0xff, 0, 0, 0, 0}));
+  EXPECT_EQ(bytes("bad", 4), std::nullopt);
+  EXPECT_EQ(bytes("binary", 4), (Bytes{5, 0, 0, 0}));
   EXPECT_EQ(bytes("none", 4), std::nullopt);
   EXPECT_EQ(bytes("p", 8), std::nullopt);
   EXPECT_EQ(bytes("q", 4), std::nullopt);
