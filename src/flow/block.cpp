@@ -152,6 +152,21 @@ bool skip(Now const& now) {
   return true;
 }
 
+/// The instruction at which a path is.
+std::uint32_t instruction_of(FlowKernel const& kernel, Path const& path) {
+  return kernel.program.instructions[kernel.ranges[static_cast<std::size_t>(path.block)].first + path.at]
+      .instruction;
+}
+
+/// The paragraph about what an instruction waits for.
+std::string_view rule_of_wait(FlowKernel const& kernel, std::uint32_t instruction) {
+  Handler const handler = kernel.decoded[instruction].handler;
+  return handler == Handler::mbarrier          ? isa::mbarrier
+         : handler == Handler::cluster_barrier ? isa::cluster_barrier
+         : handler == Handler::tensor_allocate ? isa::tensor_columns
+                                               : isa::barrier;
+}
+
 }  // namespace
 
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
@@ -215,17 +230,14 @@ void BlockRun::run_warps(WarpOrder const& order) {
     while (run_round(order)) tried = 0;
     if (!split_waiting_warps()) break;
   }
-  FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, isa::barrier, {}, {}, false};
+  FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, {}, {}, {}, false};
   for (Warp const& warp : state_.warps) {
     if (warp.paths.empty()) continue;
-    Path const& p = warp.paths.back();
-    std::uint32_t const at =
-        state_.kernel.program
-            .instructions[state_.kernel.ranges[static_cast<std::size_t>(p.block)].first + p.at]
-            .instruction;
+    std::uint32_t const at = instruction_of(state_.kernel, warp.paths.back());
     if (std::find(stuck.waits.begin(), stuck.waits.end(), at) == stuck.waits.end()) stuck.waits.push_back(at);
     if (!stuck.text.empty()) continue;
     stuck.text = state_.units.warp(warp.number) + " waits and is never released";
+    stuck.rule = rule_of_wait(state_.kernel, at),
     stuck.second = {at, warp.counts[at], warp.number * 32, true};
   }
   if (!stuck.text.empty()) throw stuck;

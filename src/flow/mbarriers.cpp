@@ -20,6 +20,21 @@ FlowConflict unsynchronised(std::string text, FlowTouch const& second, FlowTouch
   return {FlowFaultKind::not_well_synchronised, std::move(text), second, first, isa::mbarrier, {}, {}, false};
 }
 
+/// `thread 3 arrives`, `the bulk copy of thread 3 is complete`.
+std::string text_of(Completes kind, std::string const& who) {
+  switch (kind) {
+    case Completes::thread:
+      return who + " arrives";
+    case Completes::bulk_copy:
+      return fmt::format("the bulk copy of {} is complete", who);
+    case Completes::copies:
+      return fmt::format("cp.async of {} is complete", who);
+    case Completes::commit:
+      return fmt::format("the work that {} has committed is complete", who);
+  }
+  return who;
+}
+
 }  // namespace
 
 std::string Mbarriers::name(std::uint64_t address) const {
@@ -29,7 +44,8 @@ std::string Mbarriers::name(std::uint64_t address) const {
 bool Mbarriers::of_other_blocks(std::uint64_t address) const {
   Steps const& steps = barriers_.at(address).before;
   for (std::size_t i = 0; i < steps.arrivals.size(); ++i)
-    if (!steps.copies[i] && units_.rank_of(steps.arrivals[i].thread) != rank_at(address)) return true;
+    if (steps.kinds[i] == Completes::thread && units_.rank_of(steps.arrivals[i].thread) != rank_at(address))
+      return true;
   return false;
 }
 
@@ -94,7 +110,7 @@ bool Mbarriers::arrived(Steps const& steps, std::uint64_t address, MbarrierOpera
   bool assumes = false;
   for (std::size_t i = 0; i < steps.arrivals.size(); ++i) {
     Clocks::Arrival const& a = steps.arrivals[i];
-    if (!steps.copies[i] || clocks.executed(a.thread, a.own, op.thread)) continue;
+    if (steps.kinds[i] == Completes::thread || clocks.executed(a.thread, a.own, op.thread)) continue;
     assumes = true;
     std::vector<std::uint32_t> const& work = *a.seen.execution;
     for (unsigned doer = 0; doer < work.size(); ++doer)
@@ -146,9 +162,7 @@ void Mbarriers::behind(Steps const& steps, Clocks::Vector& known, MbarrierOperat
     }
     return faults_.unsynchronised(unsynchronised(
         fmt::format("{} {} before {} at the mbarrier: which phase it belongs to depends on the order",
-                    who(op.touch), what,
-                    steps.copies[i] ? fmt::format("the bulk copy of {} is complete", who(steps.touches[i]))
-                                    : who(steps.touches[i]) + " arrives"),
+                    who(op.touch), what, text_of(steps.kinds[i], who(steps.touches[i]))),
         op.touch, steps.touches[i]));
   }
   if (all) known = seen;  // it holds for each thread that has seen the same
@@ -176,12 +190,13 @@ unsigned Mbarriers::clock_at(std::uint64_t address) const {
   return units_.copy(rank_at(address) * most_mbarriers + (at == barriers_.end() ? 0 : at->second.slot));
 }
 
-void Mbarriers::arrive_copies(std::uint64_t address, Clocks::Arrival const& work, bool counted,
-                              MbarrierOperation const& op, Clocks& clocks) {
+void Mbarriers::arrive_complete(std::uint64_t address, Completes kind, Clocks::Arrival const& work,
+                                bool counted, MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
   if (counted && b.pending == 0)
     throw misuse(op, fmt::format("{} arrives once more at an mbarrier than it waits for", who(op.touch)));
-  behind(b.before, b.known, op, clocks, "may let its copies arrive");
+  behind(b.before, b.known, op, clocks,
+         kind == Completes::commit ? "may commit" : "may let its copies arrive");
   if (counted)
     --b.pending;
   else
@@ -192,7 +207,7 @@ void Mbarriers::arrive_copies(std::uint64_t address, Clocks::Arrival const& work
   clocks.take({nullptr, clocks.merged({issue}).execution}, here,
               true);  // it is executed behind the issue, and orders no memory of it
   clocks.take(clocks.merged({work}), here);
-  b.now.add(clocks.arrive(here), op.touch, true, counted);
+  b.now.add(clocks.arrive(here), op.touch, kind, counted);
   end_phase(b, clocks);
 }
 
@@ -230,7 +245,7 @@ unsigned Mbarriers::copy_begins(std::uint64_t address, MbarrierOperation const& 
 
 void Mbarriers::copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks) {
   Mbarrier& b = barriers_.at(address);
-  b.now.add(clocks.arrive(unit), b.issued, true, false);
+  b.now.add(clocks.arrive(unit), b.issued, Completes::bulk_copy, false);
   b.bytes -= static_cast<std::int64_t>(bytes);
   end_phase(b, clocks);
 }
@@ -243,9 +258,9 @@ bool Mbarriers::Steps::counted_behind(Operation const& op) const {
 
 /// (c), of a phase that all have arrived at.
 void Mbarriers::check_expected(Mbarrier const& b) const {
-  auto const first_copy = std::find(b.now.copies.begin(), b.now.copies.end(), true);
-  if (b.bytes < 0 && first_copy != b.now.copies.end()) {
-    FlowTouch const& copy = b.now.touches[static_cast<std::size_t>(first_copy - b.now.copies.begin())];
+  auto const first_copy = std::find(b.now.kinds.begin(), b.now.kinds.end(), Completes::bulk_copy);
+  if (b.bytes < 0 && first_copy != b.now.kinds.end()) {
+    FlowTouch const& copy = b.now.touches[static_cast<std::size_t>(first_copy - b.now.kinds.begin())];
     return faults_.unsynchronised(
         unsynchronised(fmt::format("a bulk copy of {} writes bytes that are not expected: the phase may be "
                                    "complete before",

@@ -24,6 +24,9 @@
 
 namespace swizproof::flow_detail {
 
+/// Kinds of arrivals at an mbarrier: a thread arrives at once, the others once they are complete.
+enum class Completes : std::uint8_t { thread, bulk_copy, copies, commit };
+
 /// An operation of one thread.
 struct MbarrierOperation {
   unsigned thread = 0;
@@ -46,8 +49,8 @@ class Mbarriers {
   /// Copies by cp.async, or the work that a commit tracks, arrive once they are complete. `work`: a moment behind that. They arrive by the
   /// clock of the mbarrier: a wait there orders no arrival at another one. Counted: one of the arrivals that the phase waits for; else the
   /// phase waits for it in addition.
-  void arrive_copies(std::uint64_t address, Clocks::Arrival const& work, bool counted,
-                     MbarrierOperation const& op, Clocks& clocks);
+  void arrive_complete(std::uint64_t address, Completes kind, Clocks::Arrival const& work, bool counted,
+                       MbarrierOperation const& op, Clocks& clocks);
   /// The clock by which copies and other work arrive at an mbarrier; of one that is not initialised, any.
   [[nodiscard]] unsigned clock_at(std::uint64_t address) const;
   void expect(std::uint64_t address, std::uint32_t bytes, MbarrierOperation const& op, Clocks& clocks);
@@ -90,12 +93,12 @@ class Mbarriers {
   struct Steps {
     std::vector<Clocks::Arrival> arrivals{};
     std::vector<FlowTouch> touches{};
-    std::vector<bool>
-        copies{};  ///< true for the end of a bulk copy, and for what arrives when it is complete
+    std::vector<Completes> kinds{};
     std::vector<bool>
         counted{};  ///< true for the arrivals without which the phase is not complete in any order
-    void add(Clocks::Arrival arrival, FlowTouch const& touch, bool copy = false, bool count = true) {
-      arrivals.push_back(std::move(arrival)), touches.push_back(touch), copies.push_back(copy),
+    void add(Clocks::Arrival arrival, FlowTouch const& touch, Completes kind = Completes::thread,
+             bool count = true) {
+      arrivals.push_back(std::move(arrival)), touches.push_back(touch), kinds.push_back(kind),
           counted.push_back(count);
     }
     /// True if one of the counted arrivals is behind an operation.

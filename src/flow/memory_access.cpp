@@ -353,8 +353,9 @@ void arrive_async(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = now.thread(lane), unit = block.units.copies(t);
     block.groups.arrive(t, block.clocks.now(unit));
-    block.mbarriers.arrive_copies(now.address(now.in.operands[0], lane), block.clocks.arrive(unit),
-                                  now.decoded.has("noinc"), now.operation(lane), block.clocks);
+    block.mbarriers.arrive_complete(now.address(now.in.operands[0], lane), Completes::copies,
+                                    block.clocks.arrive(unit), now.decoded.has("noinc"), now.operation(lane),
+                                    block.clocks);
   }
 }
 

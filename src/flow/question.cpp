@@ -201,7 +201,7 @@ class Launched {
 
   /// A fault of a launch that is not well synchronised: why it is not, and the instruction.
   void explain(flow_detail::FlowConflict const& why) {
-    report_.fault->fix += (report_.fault->fix.empty() ? "" : "; ") + ("not well synchronised: " + why.text);
+    report_.fault->why = "not well synchronised: " + why.text;
     FlowLine const line = kernel_.line(why.second.line);
     auto& lines = report_.fault->lines;
     if (std::none_of(lines.begin(), lines.end(),

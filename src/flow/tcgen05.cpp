@@ -269,8 +269,8 @@ void tensor_commit(Now const& now) {
       if (rank != block.rank)
         block.lifetimes.access(rank, {now.index, now.warp.counts[now.index], unit},
                                block.mbarriers.clock_at(where));
-      block.mbarriers.arrive_copies(where, block.tensor.committed(unit), true, now.operation(lane),
-                                    block.clocks);
+      block.mbarriers.arrive_complete(where, Completes::commit, block.tensor.committed(unit), true,
+                                      now.operation(lane), block.clocks);
     }
   }
 }

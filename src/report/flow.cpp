@@ -40,7 +40,8 @@ Json fault_json(FlowFault const& f) {
           {"first", access_json(f.first)},
           {"second", access_json(f.second)},
           {"rule", f.rule.empty() ? Json() : Json(f.rule)},
-          {"fix", f.fix.empty() ? Json() : Json(f.fix)}};
+          {"fix", f.fix.empty() ? Json() : Json(f.fix)},
+          {"why", f.why.empty() ? Json() : Json(f.why)}};
 }
 
 /// `1st`, `2nd`, `3rd`, `11th`.
@@ -170,6 +171,7 @@ std::string describe(FlowReport const& r, int indent) {
       text += line_text(l, indent + 2);
     }
     if (!r.fault->fix.empty()) text += fmt::format("{:{}}  fix: {}\n", "", indent, r.fault->fix);
+    if (!r.fault->why.empty()) text += fmt::format("{:{}}  why: {}\n", "", indent, r.fault->why);
     if (!r.fault->rule.empty()) text += fmt::format("{:{}}  rule: {}\n", "", indent, r.fault->rule);
   }
   if (!r.reason.empty()) {

@@ -161,6 +161,7 @@ struct FlowFault {
   std::optional<FlowAccess> first{}, second{};  ///< accesses in the executed order
   std::string rule{};                           ///< paragraph of the PTX ISA
   std::string fix{};                            ///< instruction that would fix it, and its position
+  std::string why{};  ///< of a launch that is not well synchronised: why it is not, which may be the cause
 };
 
 /// An element that is written or expected, computed of given data. Sums and products of integers are exact while they are below 2^53.

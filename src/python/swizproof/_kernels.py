@@ -368,7 +368,8 @@ class FlowAccess(Record):
 
 @record
 class FlowFault(Record):
-    """A fault of a launch: its kind, both accesses in the order that was executed, the paragraph of the PTX ISA, and a possible fix."""
+    """A fault of a launch: its kind, both accesses in the order that was executed, the paragraph of the PTX ISA, and a possible fix.
+    `why`: why the launch is not well synchronised, which may be the cause."""
 
     kind: str
     text: str
@@ -378,6 +379,7 @@ class FlowFault(Record):
     second: Optional[FlowAccess] = None
     rule: Optional[str] = None
     fix: Optional[str] = None
+    why: Optional[str] = None
 
 
 @record

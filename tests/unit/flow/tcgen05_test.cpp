@@ -374,6 +374,19 @@ TEST(Tcgen05Mma, FollowsAProductOfItsShape) {
   EXPECT_EQ(kind("f8f6f4"), "race");
 }
 
+TEST(Tcgen05Mma, SaysWhatArrivesAtAnMbarrier) {
+  Case c = Product{"f16", "f16", "f32", shape_of(64) | 1U << 4}.kernel(
+      "c[m][n] = sum(k) a[m][k]*a[64 + n][k] for m in 0..63");
+  c.body.insert(c.body.find("tcgen05.commit"),
+                "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];\n");
+  FlowReport const r = c.report();
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(
+      r.fault->why,
+      "not well synchronised: thread 0 may commit before the work that thread 0 has committed is complete "
+      "at the mbarrier: which phase it belongs to depends on the order");
+}
+
 TEST(Tcgen05Mma, TakesSignsMajorsAndTheAccumulator) {
   std::uint32_t const f32 = 1U << 4;
   EXPECT_EQ((Product{"f16", "f16", "f32", shape_of(64) | f32 | 1U << 13})
