@@ -125,7 +125,7 @@ void check_uniform(ClusterState const& cluster, Warp const& warp, std::uint32_t 
                   cluster.units.warp(warp.number), cluster.kernel.function.body[line].opcode.text),
       {line, 0, warp.thread(first), true},
       {},
-      isa::uniform,
+      isa::uniform_branch,
       {},
       {},
       false};

@@ -187,7 +187,16 @@ struct Now {
   /// Number of the thread within its block.
   [[nodiscard]] unsigned thread_of_block(unsigned lane) const { return warp.of_block * 32 + lane; }
   [[nodiscard]] Toucher toucher(unsigned lane, std::uint32_t group = 0, unsigned as = ~0U) const {
-    return {thread(lane), index, group, as, warp.counts[index], decoded.strong, 0, decoded.has("cta")};
+    bool const narrow = decoded.has("cta");
+    return {thread(lane),
+            index,
+            group,
+            as,
+            warp.counts[index],
+            decoded.strong,
+            0,
+            narrow,
+            narrow || decoded.has("cluster")};
   }
   [[nodiscard]] FlowTouch touch(unsigned lane, bool of_warp = false) const {
     return {index, warp.counts[index], thread(lane), of_warp};

@@ -75,6 +75,7 @@ inline constexpr std::string_view
     warp_mask = "PTX ISA, shfl.sync, vote.sync, bar.warp.sync: membermask",
     aligned = "PTX ISA, .aligned: all threads of the warp execute the same instruction",
     read_only = "PTX ISA, ld.global.nc: read-only for the duration of the kernel",
+    uniform = "PTX ISA, ldu: read-only data, at one address of all threads of the warp",
     bounds = "PTX ISA, Addresses as Operands",
     shared_cta = "PTX ISA, State Spaces: .shared, ::cta and ::cluster", mapa = "PTX ISA, mapa",
     lifetime = "CUDA C++ Programming Guide, Distributed Shared Memory",
@@ -94,8 +95,9 @@ inline constexpr std::string_view
     bulk_store = "PTX ISA, st.bulk", store_async = "PTX ISA, st.async",
     warpgroup =
         "PTX ISA, wgmma.mma_async, setmaxnreg: .aligned, all threads of the warpgroup execute the same",
-    registers = "PTX ISA, setmaxnreg", uniform = "PTX ISA, bra, brx.idx: .uni",
+    registers = "PTX ISA, setmaxnreg", uniform_branch = "PTX ISA, bra, brx.idx: .uni",
     wmma_alignment = "PTX ISA, wmma: Matrix Storage, alignment of the address and the stride",
+    source_size = "PTX ISA, cp.async: src-size",
     copies = "PTX ISA, Data Movement: completion mechanisms of asynchronous copies";
 }  // namespace isa
 

@@ -2,16 +2,18 @@
 
 namespace swizproof::flow_detail {
 
-bool Flags::fence(unsigned thread, bool narrow, Clocks& clocks) {
-  for (Acquired const& a : acquired_[thread]) {
-    excluded_ = excluded_ || (narrow && a.foreign);
-    clocks.take(a.moments, thread);
+bool Flags::fence(unsigned thread, Fence const& kind, Clocks& clocks) {
+  bool decided = false;
+  if (kind.acquires) {
+    for (Acquired const& a : acquired_[thread]) {
+      excluded_ = excluded_ || (kind.narrow && a.foreign);
+      clocks.take(a.moments, thread);
+    }
+    acquired_[thread].clear();
+    decided = decided_by_order_[thread];
+    decided_by_order_[thread] = false;
   }
-  acquired_[thread].clear();
-  narrow_[thread] = narrow;
-  fenced_[thread] = clocks.arrive(thread);
-  bool const decided = decided_by_order_[thread];
-  decided_by_order_[thread] = false;
+  if (kind.releases) narrow_[thread] = kind.narrow, fenced_[thread] = clocks.arrive(thread);
   return decided;
 }
 

@@ -21,9 +21,13 @@ class Flags {
         decided_by_order_(threads),
         narrow_(threads),
         threads_of_block_(threads_of_block) {}
-  /// fence and membar: a strong store behind it releases, and it acquires what strong loads before it have read.
+  /// Directions of a fence: fence.release and fence.acquire have one alone. [PTX ISA, Memory Consistency Model: Release and Acquire Patterns]
+  struct Fence {
+    bool releases = true, acquires = true, narrow = false;
+  };
+  /// fence and membar: where it releases, a strong store behind it does so; where it acquires, it orders what strong loads before it have read.
   /// True if an atomic before it has read what another thread has released, and the order decides if it has.
-  bool fence(unsigned thread, bool narrow, Clocks& clocks);
+  bool fence(unsigned thread, Fence const& kind, Clocks& clocks);
   /// A strong store. It releases what is before it (`release`), before its thread's last fence, or before the last release of its thread
   /// to this address.
   void give(std::uint64_t address, unsigned bytes, unsigned thread, bool release, bool narrow,
@@ -65,10 +69,10 @@ class Flags {
   /// True if a store is one of another block; notes if a scope excludes it.
   [[nodiscard]] bool reads(Store const& store, unsigned thread, bool narrow);
   std::map<std::uint64_t, Store> stores_{};
-  std::vector<std::optional<Clocks::Arrival>> fenced_;  ///< of each thread, its last fence
-  std::vector<std::vector<Acquired>> acquired_;         ///< what it has read, and a fence orders
-  std::vector<bool> decided_by_order_;                  ///< of each thread: by atomics that no barrier orders
-  std::vector<bool> narrow_;                            ///< of each thread: the scope of its last fence
+  std::vector<std::optional<Clocks::Arrival>> fenced_;  ///< of each thread, its last fence that releases
+  std::vector<std::vector<Acquired>> acquired_;  ///< what it has read, and a fence that acquires orders
+  std::vector<bool> decided_by_order_;           ///< of each thread: by atomics that no barrier orders
+  std::vector<bool> narrow_;  ///< of each thread: the scope of its last fence that releases
   unsigned threads_of_block_;
   bool excluded_ = false;
 };

@@ -29,8 +29,8 @@ constexpr std::string_view stepped[] = {
     "prmt", "popc", "clz",   "brev",  "bfind", "setp",  "selp",     "cvta", "div",  "rem",         "slct",
     "fns",  "bmsk", "szext", "mul24", "mad24", "sad",   "cnot",     "rcp",  "sqrt", "sin",         "cos",
     "ex2",  "lg2",  "tanh",  "set",   "testp", "rsqrt", "copysign", "dp4a", "dp2a", "createpolicy"};
-constexpr std::string_view without_effect[] = {"prefetch",       "prefetchu", "nanosleep",    "pmevent",
-                                               "griddepcontrol", "discard",   "applypriority"};
+constexpr std::string_view without_effect[] = {"prefetch", "prefetchu",      "nanosleep",
+                                               "pmevent",  "griddepcontrol", "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "addc", "subc", "madc", "neg"};
 
 Handler async_handler(program::Opcode const& d) {

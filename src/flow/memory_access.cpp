@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace swizproof::flow_detail {
 
@@ -91,9 +93,10 @@ void doubt_written(Now const& now, Bytes const& from, std::uint64_t address, uns
                              now.index);
 }
 
-Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane) {
+Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane,
+                  std::uint32_t group = 0) {
   doubt_written(now, from, address, bytes);
-  return held_bytes(now, bytes, [&](unsigned i) { return from.read(address + i, now.toucher(lane)); });
+  return held_bytes(now, bytes, [&](unsigned i) { return from.read(address + i, now.toucher(lane, group)); });
 }
 
 }  // namespace
@@ -129,19 +132,22 @@ Word element_byte(Now const& now, std::uint64_t address) {
 
 namespace {
 
-/// Bytes of an array: elements, or what the block has written there.
-Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane) {
+/// Bytes of an array: elements, or what the block has written there. `group`: of cp.async.
+Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane,
+                 std::uint32_t group = 0) {
   Word out;
-  Toucher const by = now.toucher(lane);
-  bool const constant = now.decoded.handler == Handler::load && now.decoded.has("nc");
+  Toucher const by = now.toucher(lane, group);
+  bool const uniform = now.decoded.name == "ldu",
+             constant = uniform || (now.decoded.handler == Handler::load && now.decoded.has("nc"));
   for (unsigned i = 0; i < bytes; ++i) {
-    if (constant) now.block.global.read_constant(address + i, by);
+    if (constant)
+      now.block.global.read_constant(address + i, by, uniform ? Cell::Constant::ldu : Cell::Constant::nc);
     bool const written = now.block.global.find(address + i) != nullptr;
     if (!written) now.block.global.read_first(address + i, by);
-    place(
-        out, i,
-        written ? read_written(now, now.block.global, address + i, 1, lane) : element_byte(now, address + i),
-        1);
+    place(out, i,
+          written ? read_written(now, now.block.global, address + i, 1, lane, group)
+                  : element_byte(now, address + i),
+          1);
   }
   return out;
 }
@@ -248,10 +254,26 @@ void write_bytes(Now const& now, Space space, std::uint64_t address, unsigned by
   write(now, space, address, bytes, lane, value);
 }
 
+namespace {
+
+/// ldu: all lanes have one address. [PTX ISA, Data Movement: ldu]
+void check_uniform(Now const& now) {
+  unsigned const first = static_cast<unsigned>(std::countr_zero(now.mask));
+  for (unsigned lane = first; lane < 32; ++lane)
+    if (takes_part(now.mask, lane) &&
+        now.address(now.in.operands[1], lane) != now.address(now.in.operands[1], first))
+      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::uniform,
+                fmt::format("lanes of {} read different addresses by {}",
+                            now.block.units.warp(now.warp.number), now.in.opcode.text));
+}
+
+}  // namespace
+
 void load(Now const& now) {
   Decoded const& d = now.decoded;
   unsigned const each = std::max(d.type.bits, 8U) / 8;
   if (d.type.bits == 0 || d.type.bits > 64) now.refuse_opcode();
+  if (d.name == "ldu") check_uniform(now);
   std::vector<ptx::Operand> const one{now.in.operands[0]};
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (into.size() != d.lanes) now.refuse("the number of registers does not match");
@@ -308,6 +330,20 @@ void store(Now const& now) {
   }
 }
 
+namespace {
+
+/// The src-size of cp.async, which is no larger than its cp-size. [PTX ISA, Data Movement: cp.async]
+std::uint64_t source_size(Now const& now, unsigned lane, unsigned bytes) {
+  std::uint64_t const source = now.number(now.in.operands[3], lane, "the size of the source") & low_bits(32);
+  if (source > bytes)
+    now.fault(FlowFaultKind::misuse, now.touch(lane), isa::source_size,
+              fmt::format("cp.async of {} has the src-size {}, which is larger than its cp-size {}",
+                          now.block.units.thread(now.thread(lane)), source, bytes));
+  return source;
+}
+
+}  // namespace
+
 void copy_async(Now const& now) {
   if (now.in.operands.size() < 3) now.refuse("cp.async without a size");
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -319,16 +355,16 @@ void copy_async(Now const& now) {
     bool const ignores = more && now.in.operands[3].kind == ptx::Operand::Kind::reg &&
                          now.block.kernel.program.widths[now.in.operands[3].reg] == 1;
     if (ignores) source = now.number(now.in.operands[3], lane, "if the source is ignored") != 0 ? 0 : bytes;
-    if (more && !ignores)
-      source = std::min<std::uint64_t>(now.number(now.in.operands[3], lane, "the size of the source"), bytes);
+    if (more && !ignores) source = source_size(now, lane, bytes);
     std::uint64_t const to = now.address(now.in.operands[0], lane),
                         from = now.address(now.in.operands[1], lane);
     check_bounds(now, Space::shared, to, bytes, lane, "writes");
     if (source != 0)
       check_bounds(now, Space::global, from, static_cast<unsigned>(source), lane, "reads", bytes);
+    std::uint32_t const group = 1 + now.block.groups.open(t);
     for (unsigned i = 0; i < bytes; ++i)
-      write(now, Space::shared, to + i, 1, lane, i < source ? read_global(now, from + i, 1, lane) : plain(0),
-            1 + now.block.groups.open(t));
+      write(now, Space::shared, to + i, 1, lane,
+            i < source ? read_global(now, from + i, 1, lane, group) : plain(0), group);
   }
 }
 

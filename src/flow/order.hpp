@@ -57,6 +57,9 @@ class Clocks {
   /// A thread's own moments.
   [[nodiscard]] Moments const& seen(unsigned thread) const { return seen_[thread]; }
   void tick(unsigned thread) { ++own_[thread]; }
+  /// A fence has ordered shared memory alone: what is ordered from here on may be so by it.
+  void restrict_to_shared() { restricted_ = true; }
+  [[nodiscard]] bool restricted_to_shared() const { return restricted_; }
   [[nodiscard]] std::size_t size() const { return own_.size(); }
 
  private:
@@ -64,6 +67,7 @@ class Clocks {
 
   std::vector<std::uint32_t> own_;
   std::vector<Moments> seen_;
+  bool restricted_ = false;
   Vector last_a_{}, last_b_{},
       last_joined_{};  ///< threads of a warp take the same moments one after the other
 };

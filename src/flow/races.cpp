@@ -1,5 +1,8 @@
 #include "races.hpp"
 
+#include "clusters.hpp"
+#include "kernel.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +47,7 @@ Cell::Access Bytes::access(Toucher const& by) const {
 
 void Bytes::note(std::vector<Cell::Access>& accesses, Cell::Access const& last) {
   for (Cell::Access& a : accesses)
-    if (a.doer == last.doer) {
+    if (a.doer == last.doer && (a.group != 0) == (last.group != 0)) {
       a = last;
       return;
     }
@@ -53,6 +56,26 @@ void Bytes::note(std::vector<Cell::Access>& accesses, Cell::Access const& last) 
 
 bool Bytes::ordered(Cell::Access const& first, Toucher const& by) const {
   return clocks_.ordered(first.doer, first.clock, by.thread);
+}
+
+/// The same of an access to this byte. A fence of shared memory alone may be what orders them: then it is not decided for other memory.
+bool Bytes::before(Cell::Access const& first, std::uint64_t address, Toucher const& by) {
+  bool const out = first.group != 0 ? copied(first, by) : ordered(first, by);
+  bool const in_own = address < shared_limit && rank_at(address) == units_.rank_of(first.doer);
+  if (out && clocks_.restricted_to_shared() && first.doer != by.thread && !in_own)
+    faults_.doubt(fmt::format("{} accesses {}, which {} has accessed: a fence with .sync_restrict, which "
+                              "orders shared memory alone, may be what orders them",
+                              units_.who(by.doer()), place_(address), units_.who(first.doer)),
+                  by.line);
+  return out;
+}
+
+/// True if a copy by cp.async is complete before what a thread does now: its thread has waited for the group, or it has arrived at an mbarrier.
+bool Bytes::copied(Cell::Access const& copy, Toucher const& by) const {
+  std::uint32_t const done = groups_.done(copy.doer, copy.group - 1);
+  if (done != 0 && clocks_.ordered(copy.doer, done, by.thread)) return true;
+  std::uint32_t const arrived = groups_.arrived(copy.doer, copy.group - 1);
+  return arrived != 0 && clocks_.ordered(units_.copies(copy.doer), arrived, by.thread);
 }
 
 bool Bytes::two_warps(Cell::Access const& first, Toucher const& by) const {
@@ -78,34 +101,31 @@ void Bytes::race(FlowFaultKind kind, Cell::Access const& first, Toucher const& b
                two});
 }
 
-/// A byte that cp.async writes is there once its thread has waited for the group.
-void Bytes::check_copy(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb) {
-  std::uint32_t const done = groups_.done(w.doer, w.group - 1);
-  if (done != 0 && clocks_.ordered(w.doer, done, by.thread)) return;
-  std::uint32_t const arrived = groups_.arrived(w.doer, w.group - 1);
-  if (arrived != 0 && clocks_.ordered(units_.copies(w.doer), arrived, by.thread)) return;
-  if (!faults_.would_keep(FlowFaultKind::race, two_warps(w, by))) return;
+/// A byte that cp.async writes is there, and one that it reads has been read, once its thread has waited for the group.
+void Bytes::race_with_copy(Cell::Access const& copy, std::uint64_t address, Toucher const& by,
+                           char const* verb, bool reads) {
+  if (!faults_.would_keep(FlowFaultKind::race, two_warps(copy, by))) return;
+  std::string const who = units_.thread(copy.doer),
+                    start = fmt::format("{} {} {}, which cp.async of {} {}", units_.thread(by.thread), verb,
+                                        place_(address), who, reads ? "reads" : "writes");
+  bool const waited = groups_.done(copy.doer, copy.group - 1) != 0;
   std::string const text =
-      !clocks_.ordered(w.doer, w.clock, by.thread)
-          ? fmt::format(
-                "{} {} {}, which cp.async of {} writes: no barrier is between them, and the "
-                "copy may start before or behind this",
-                units_.thread(by.thread), verb, place_(address), units_.thread(w.doer))
-      : done == 0 ? fmt::format("{} {} {}, which cp.async of {} writes: {} has not waited for its group",
-                                units_.thread(by.thread), verb, place_(address), units_.thread(w.doer),
-                                w.doer == by.thread ? "it" : units_.thread(w.doer))
-                  : fmt::format(
-                        "{} {} {}, which cp.async of {} has written: there is no barrier "
-                        "between the wait for its group and this",
-                        units_.thread(by.thread), verb, place_(address), units_.thread(w.doer));
-  faults_.add({FlowFaultKind::race, text, touch(by), touch(w), isa::copies, {}, {}, two_warps(w, by)});
+      !clocks_.ordered(copy.doer, copy.clock, by.thread)
+          ? start + ": no barrier is between them, and the copy may start before or behind this"
+      : !waited
+          ? fmt::format("{}: {} has not waited for its group", start, copy.doer == by.thread ? "it" : who)
+          : fmt::format(
+                "{} {} {}, which cp.async of {} {}: there is no barrier between the wait for its "
+                "group and this",
+                units_.thread(by.thread), verb, place_(address), who, reads ? "has read" : "has written");
+  faults_.add({FlowFaultKind::race, text, touch(by), touch(copy), isa::copies, {}, {}, two_warps(copy, by)});
 }
 
 /// A write that is not ordered before what a thread does now. `same`: this writes the same value.
 void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
                          bool same) {
-  if (w.group != 0) return check_copy(w, address, by, verb);
-  if (ordered(w, by)) return;
+  if (before(w, address, by)) return;
+  if (w.group != 0) return race_with_copy(w, address, by, verb, false);
   bool const strong = both_strong(w, by);
   if (strong && w.atomic != 0 && w.atomic == by.atomic) return;
   if (strong)
@@ -121,7 +141,8 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
 }
 
 void Bytes::check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by) {
-  if (ordered(r, by)) return;
+  if (before(r, address, by)) return;
+  if (r.group != 0) return race_with_copy(r, address, by, "writes", true);
   if (both_strong(r, by))
     return faults_.doubt(fmt::format("{} writes {} before or after {} reads it, depending on the order",
                                      units_.who(by.doer()), place_(address), units_.who(r.doer)),
@@ -145,13 +166,13 @@ Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
   Cell& c = cell(address);
   if (c.mbarrier) refuse_mbarrier(address, by, "reads");
   if (!c.written) {
-    note(c.readers, access(by));
+    note_read(c, by);
     uninitialised(address, by);
     return nullptr;
   }
   check_writer(c.writer, address, by, "reads", false);
   for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", false);
-  note(c.readers, access(by));
+  note_read(c, by);
   return &c;
 }
 
@@ -177,20 +198,33 @@ void Bytes::uninitialised(std::uint64_t address, Toucher const& by) {
                  false});
 }
 
-void Bytes::read_constant(std::uint64_t address, Toucher const& by) {
+namespace {
+
+FlowConflict write_of_constant(Cell::Constant how, std::string const& text, FlowTouch const& by,
+                               std::optional<FlowTouch> const& first) {
+  bool const nc = how == Cell::Constant::nc;
+  return {FlowFaultKind::read_only,
+          fmt::format("{}: {} is for what the kernel only reads", text, nc ? ".nc" : "ldu"),
+          by,
+          first,
+          nc ? isa::read_only : isa::uniform,
+          nc ? "ld.global without .nc" : "ld.global",
+          {},
+          false};
+}
+
+char const* name_of(Cell::Constant how) { return how == Cell::Constant::nc ? "ld.global.nc" : "ldu"; }
+
+}  // namespace
+
+void Bytes::read_constant(std::uint64_t address, Toucher const& by, Cell::Constant how) {
   Cell& c = cell(address);
-  c.constant = true;
+  c.constant = how;
   if (c.written)
-    throw FlowConflict{FlowFaultKind::read_only,
-                       fmt::format("{} reads {} by ld.global.nc, and {} has written it: .nc is for what the "
-                                   "kernel only reads",
-                                   units_.who(by.doer()), place_(address), units_.who(c.writer.doer)),
-                       touch(by),
-                       touch(c.writer),
-                       isa::read_only,
-                       "ld.global without .nc",
-                       {},
-                       false};
+    throw write_of_constant(how,
+                            fmt::format("{} reads {} by {}, and {} has written it", units_.who(by.doer()),
+                                        place_(address), name_of(how), units_.who(c.writer.doer)),
+                            touch(by), touch(c.writer));
 }
 
 void Bytes::replace(Cell& c, std::uint64_t address, Toucher const& by, bool same) {
@@ -230,17 +264,11 @@ bool Bytes::same_value(Cell const& c, Toucher const& by, std::uint32_t part, std
 void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number) {
   Cell& c = cell(address);
   if (c.mbarrier) refuse_mbarrier(address, by, "writes");
-  if (c.constant)
-    throw FlowConflict{FlowFaultKind::read_only,
-                       fmt::format("{} writes {}, which ld.global.nc has read: .nc is for what the kernel "
-                                   "only reads",
-                                   units_.who(by.doer()), place_(address)),
-                       touch(by),
-                       {},
-                       isa::read_only,
-                       "ld.global without .nc",
-                       {},
-                       false};
+  if (c.constant != Cell::Constant::no)
+    throw write_of_constant(c.constant,
+                            fmt::format("{} writes {}, which {} has read", units_.who(by.doer()),
+                                        place_(address), name_of(c.constant)),
+                            touch(by), {});
   bool const generic =
       c.writer.group == 0 && by.group == 0 && units_.generic(by.doer()) && units_.generic(c.writer.doer);
   bool const of_atomics = by.atomic != 0 || c.writer.atomic != 0;
@@ -253,6 +281,7 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
   for (Cell::Access const& r : c.readers) check_reader(r, address, by);
   replace(c, address, by, same);
   c.part = part, c.number = number, c.written = true;
+  c.weak_write = c.weak_write || by.in_cluster || !by.strong;
   c.writer = access(by);
 }
 

@@ -64,6 +64,7 @@ struct Toucher {
   bool strong = false;
   std::uint32_t atomic = 0;  ///< kind of an atomic: two of one kind have one result in each order; 0 is none
   bool narrow = false;       ///< its scope is .cta: strong to threads of its block alone
+  bool in_cluster = false;   ///< its scope is .cta or .cluster
   [[nodiscard]] unsigned doer() const { return as == ~0U ? thread : as; }
 };
 
@@ -84,9 +85,12 @@ struct Cell {
   std::uint32_t part = 0;
   std::uint8_t number = 0;
   bool written = false;
-  bool read_before = false;  ///< before anything was written
-  bool mbarrier = false;     ///< a byte of an mbarrier
-  bool constant = false;     ///< read by ld.global.nc
+  bool read_before = false;                    ///< before anything was written
+  bool weak_read = false, weak_write = false;  ///< by accesses that are not strong to other clusters
+  bool mbarrier = false;                       ///< a byte of an mbarrier
+  /// Read as data that the kernel only reads.
+  enum class Constant : std::uint8_t { no, nc, ldu };
+  Constant constant = Constant::no;
   Access writer{};
   std::vector<Access> readers{};
   std::vector<Access> others{};  ///< writers of the same value that are not ordered before the last one
@@ -125,10 +129,10 @@ class Bytes {
   void read_first(std::uint64_t address, Toucher const& by) {
     Cell& c = cell(address);
     c.read_before = true;
-    note(c.readers, access(by));
+    note_read(c, by);
   }
-  /// A byte that ld.global.nc reads: nothing may write it.
-  void read_constant(std::uint64_t address, Toucher const& by);
+  /// A byte that ld.global.nc or ldu reads: nothing may write it.
+  void read_constant(std::uint64_t address, Toucher const& by, Cell::Constant how);
   void write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number);
   /// The cell that an atomic changes: nothing if no thread has written it, which is a fault. write() follows, and finds races.
   Cell const* update(std::uint64_t address, Toucher const& by);
@@ -149,10 +153,16 @@ class Bytes {
 
  private:
   Cell& cell(std::uint64_t address);
-  /// Remembers an access; of a thread, its last one.
+  /// Remembers an access; of a thread its last one, and the last one of its cp.async.
   static void note(std::vector<Cell::Access>& accesses, Cell::Access const& last);
   [[nodiscard]] Cell::Access access(Toucher const& by) const;
+  void note_read(Cell& c, Toucher const& by) {
+    c.weak_read = c.weak_read || by.in_cluster || !by.strong;
+    note(c.readers, access(by));
+  }
   [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const;
+  [[nodiscard]] bool before(Cell::Access const& first, std::uint64_t address, Toucher const& by);
+  [[nodiscard]] bool copied(Cell::Access const& copy, Toucher const& by) const;
   /// True if both are strong, and the scope of each has the thread of the other. [PTX ISA, Memory Consistency Model: morally strong operations]
   [[nodiscard]] bool both_strong(Cell::Access const& first, Toucher const& by) const {
     return first.strong && by.strong &&
@@ -161,7 +171,8 @@ class Bytes {
   [[nodiscard]] bool two_warps(Cell::Access const& first, Toucher const& by) const;
   void check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
                     bool same);
-  void check_copy(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb);
+  void race_with_copy(Cell::Access const& copy, std::uint64_t address, Toucher const& by, char const* verb,
+                      bool reads);
   void check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by);
   /// Makes the accesses before a write its past. A write of the same value keeps the past of the one before.
   void replace(Cell& c, std::uint64_t address, Toucher const& by, bool same);

@@ -187,11 +187,16 @@ void mbarrier_fence(Now const& now) {
     if (takes_part(now.mask, lane)) now.block.mbarriers.fence(now.thread(lane), now.block.clocks);
 }
 
-/// fence and membar.
+/// fence and membar. With .sync_restrict it orders operations on shared memory alone. [PTX ISA, Parallel Synchronization: membar, fence]
 void memory_fence(Now const& now) {
+  Decoded const& d = now.decoded;
+  Flags::Fence const kind{!d.has("acquire"), !d.has("release"), d.has("cta")};
+  bool const restricted = std::any_of(d.parts.begin(), d.parts.end(), [](std::string_view part) {
+    return part.starts_with("sync_restrict");
+  });
+  if (restricted) now.block.clocks.restrict_to_shared();
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane) &&
-        now.block.flags.fence(now.thread(lane), now.decoded.has("cta"), now.block.clocks))
+    if (takes_part(now.mask, lane) && now.block.flags.fence(now.thread(lane), kind, now.block.clocks))
       now.block.faults.doubt(now.block.units.thread(now.thread(lane)) +
                                  " may follow what other threads release by atomics, or not",
                              now.index);

@@ -79,6 +79,53 @@ TEST(NamedBarriers, OrderWhatIsBeforeTheArrival) {
   EXPECT_EQ(kind(copy + arrive + wait, take), "race");
 }
 
+// PTX ISA, cp.async: it is non-blocking, and complete as its completion mechanism says: until then it reads its source.
+TEST(Copies, ReadTheirSourceUntilTheyAreComplete) {
+  std::string const copy = "cp.async.ca.shared.global [%r3], [%rd4], 4;\ncp.async.commit_group;\n",
+                    wait = "cp.async.wait_group 0;\n", all = "cp.async.wait_all;\n", sync = "bar.sync 0;\n",
+                    over = "mov.f32 %f3, 0f40A00000;\nst.global.f32 [%rd4], %f3;\n",
+                    other = "xor.b64 %rd7, %rd4, 128;\nst.global.f32 [%rd7], 0f40A00000;\n";
+  auto const kind = [](std::string const& body) { return Case{body}.kind(); };
+  EXPECT_EQ((Case{copy + over + wait}.answer()),
+            "race: thread 0 writes a[0], which cp.async of thread 0 reads: it has not waited for its group");
+  EXPECT_EQ(kind(copy + wait + over), "proved");
+  EXPECT_EQ(kind(copy + all + over), "proved");
+  EXPECT_EQ(kind(copy + copy + "cp.async.wait_group 1;\n" + over), "race");
+  EXPECT_EQ(kind(copy + "ld.global.f32 %f1, [%rd4];\n" + over), "race") << "a later read does not hide it";
+  EXPECT_EQ(
+      (Case{copy + sync + other + wait}.answer()),
+      "race: thread 0 writes a[32], which cp.async of thread 32 reads: thread 32 has not waited for its "
+      "group");
+  EXPECT_EQ(kind(copy + wait + other), "race");
+  EXPECT_EQ(kind(copy + wait + sync + other), "proved");
+}
+
+TEST(Faults, OfWaitsCiteTheirBarrier) {
+  auto const rule = [](std::string const& body) {
+    FlowReport const r = Case{body}.report();
+    return r.fault && r.fault->kind == FlowFaultKind::never_released ? r.fault->rule : "no such fault";
+  };
+  std::string const init = only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 64;\n") + "bar.sync 0;\n";
+  EXPECT_EQ(rule(only_warp(0, "$A", "bar.sync 1, 64;\n")), "PTX ISA, barrier{.cta}");
+  EXPECT_EQ(rule(init + "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\n"),
+            "PTX ISA, mbarrier");
+  EXPECT_EQ(rule(only_warp(0, "$A", "barrier.cluster.arrive;\nbarrier.cluster.wait;\n") +
+                 only_warp(1, "$B", "bar.sync 1, 64;\n")),
+            "PTX ISA, barrier.cluster");
+}
+
+// The reason is no advice: a fix is an instruction.
+TEST(NamedBarriers, SayWhyTheyAreNotWellSynchronised) {
+  FlowReport const r =
+      Case{"bar.sync 1, 64;\nst.shared.u32 [%r2], %r1;\n", "f32[128]", "f32[128]", {}, 128}.report();
+  ASSERT_TRUE(r.fault);
+  EXPECT_EQ(r.fault->fix, "");
+  EXPECT_EQ(
+      r.fault->why,
+      "not well synchronised: warp 2 may arrive at barrier 1 before warp 0: which warps meet there depends "
+      "on the order");
+}
+
 TEST(NamedBarriers, NeedASecondBarrierForThePingPong) {
   // warp 0 fills the tile twice, warp 1 reads it: full is barrier 1, empty is barrier 2
   auto const kind = [](std::string const& second_full) {
@@ -143,6 +190,8 @@ TEST(ClusterBarriers, OrderWhatAFenceReleases) {
   EXPECT_EQ(kind(in + relaxed + rest), "race");
   EXPECT_EQ(kind(in + fence + relaxed + rest), "proved");
   EXPECT_EQ(kind(in + relaxed + fence + rest), "race");
+  EXPECT_EQ(kind(in + "fence.release.cluster;\n" + relaxed + rest), "proved");
+  EXPECT_EQ(kind(in + "fence.acquire.cluster;\n" + relaxed + rest), "race");
   EXPECT_EQ(kind(load + fence + "st.shared.f32 [%r3], %f1;\n" + relaxed + rest), "race");
 }
 

@@ -63,6 +63,18 @@ TEST(Integers, OfAnExpectationAreNotRounded) {
             "wrong element");
 }
 
+// PTX ISA, cp.async: src-size larger than cp-size is undefined.
+TEST(Integers, OfACopyHaveASourceThatIsNotLarger) {
+  auto const answer = [](std::string const& size) {
+    return Case{
+        only_first("$E", "cp.async.cg.shared.global [%r2], [%rd2], 16, " + size + ";\ncp.async.wait_all;\n")}
+        .answer();
+  };
+  EXPECT_EQ(answer("16"), "proved");
+  EXPECT_EQ(answer("20"),
+            "misuse: cp.async of thread 0 has the src-size 20, which is larger than its cp-size 16");
+}
+
 TEST(Integers, OfACopyAreReadAsFarAsItsSourceGoes) {
   std::string const copy = "cp.async.cg.shared.global [%r2], [%rd2], 16, ",
                     rest = ";\ncp.async.wait_all;\nld.shared.u32 %r6, [%r2];\nst.global.u32 [%rd1], %r6;\n";

@@ -47,6 +47,37 @@ TEST(Mbarriers, OrderNothingWhereTheyAreRelaxed) {
   EXPECT_EQ(kind_by_barriers(init + sync + relaxed + wait(0, "$W") + relaxed + wait(1, "$V")), "proved");
 }
 
+// PTX ISA, Memory Consistency Model: a release pattern has fence.release, .acq_rel or .sc, an acquire pattern .acquire, .acq_rel or .sc.
+TEST(Mbarriers, AreOrderedByFencesOfOneDirection) {
+  std::string const relaxed = "mbarrier.arrive.relaxed.cta.shared.b64 %rd9, [%r2+2048];\n",
+                    release = "fence.release.cta;\n", acquire = "fence.acquire.cta;\n";
+  auto const kind = [&](std::string const& before, std::string const& behind) {
+    return kind_by_barriers(init + sync + in + before + relaxed + wait(0, "$W", ".relaxed.cta") + behind +
+                            neighbour(33) + store);
+  };
+  EXPECT_EQ(kind(release, acquire), "proved");
+  EXPECT_EQ(kind("fence.sc.cta;\n", "membar.cta;\n"), "proved");
+  EXPECT_EQ(kind(acquire, acquire), "race");
+  EXPECT_EQ(kind(release, release), "race");
+  EXPECT_EQ(kind(release + acquire, release + acquire), "proved") << "the other one does not undo it";
+}
+
+// PTX ISA, fence: with .sync_restrict its effect only applies to operations on shared memory.
+TEST(Mbarriers, AreOrderedByFencesOfSharedMemory) {
+  std::string const relaxed = "mbarrier.arrive.relaxed.cta.shared.b64 %rd9, [%r2+2048];\n",
+                    release = "fence.release.sync_restrict::shared::cta.cluster;\n",
+                    acquire = "fence.acquire.sync_restrict::shared::cluster.cluster;\n",
+                    other = "xor.b64 %rd7, %rd3, 128;\nld.global.f32 %f3, [%rd7];\n";
+  auto const answer = [&](std::string const& give, std::string const& take) {
+    return Case{init + sync + give + release + relaxed + wait(0, "$W", ".relaxed.cta") + acquire + take}
+        .answer();
+  };
+  EXPECT_EQ(answer(in, neighbour(33) + store), "proved");
+  EXPECT_EQ(answer("mov.f32 %f2, 0f40A00000;\n" + store, other),
+            "unknown: thread 32 accesses c[0], which thread 0 has accessed: a fence with .sync_restrict, "
+            "which orders shared memory alone, may be what orders them");
+}
+
 TEST(Mbarriers, WaitForTheMembersOfElect) {
   // one lane arrives for its warp: the others have left their wait before
   std::string const one = only_first("$I", "mbarrier.init.shared.b64 [%r2+2048], 1;\n") + "bar.sync 0;\n";
