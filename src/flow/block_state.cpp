@@ -113,7 +113,11 @@ Word Now::operand(ptx::Operand const& o, unsigned lane, unsigned width) const {
   FlowKernel const& k = block.kernel;
   if (o.kind == Kind::symbol)
     for (std::size_t i = k.program.symbols.size(); i-- > 0;)
-      if (k.program.symbols[i].name == o.text && k.addresses[i]) return plain(symbol_address(i) + o.value);
+      if (k.program.symbols[i].name == o.text && k.addresses[i]) {
+        Word out = plain(symbol_address(i) + o.value);
+        out.origin = origin_of(i);
+        return out;
+      }
   refuse(fmt::format("the operand {} is not executed", o.text));
 }
 
@@ -122,8 +126,7 @@ std::uint64_t Now::symbol_address(std::size_t symbol) const {
   return *block.kernel.addresses[symbol] + (in_shared ? block.base : 0);
 }
 
-std::uint64_t Now::number(ptx::Operand const& o, unsigned lane, char const* what) const {
-  Word const w = operand(o, lane, 64);
+std::uint64_t Now::number(Word const& w, char const* what) const {
   if (w.named == 0) return w.number;
   unsigned const i = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(w.named)));
   throw FlowRefused{
@@ -137,8 +140,10 @@ std::uint64_t Now::address(ptx::Operand const& o, unsigned lane) const {
   if (o.parts.size() != 1) refuse(fmt::format("the address {} is not read", o.text));
   bool const narrow =
       o.parts[0].kind == ptx::Operand::Kind::reg && block.kernel.program.widths[o.parts[0].reg] == 32;
-  std::uint64_t const sum = number(o.parts[0], lane, "the address") + o.value;
-  return narrow ? sum & 0xffffffffU : sum;
+  Word const base = operand(o.parts[0], lane, 64);
+  std::uint64_t const sum = number(base, "the address") + o.value, at = narrow ? sum & 0xffffffffU : sum;
+  note_origin(*this, base.origin, at);
+  return at;
 }
 
 void Now::put(ptx::Operand const& o, unsigned lane, Word const& value) const {

@@ -25,6 +25,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -131,6 +132,8 @@ struct ClusterState {
   Name uninitialised = 0, unwritten = 0;  ///< bytes, and registers, that nothing has written
   Decisions* decisions = nullptr;         ///< values of conditions by data; none: such a condition is refused
   bool by_data = false;                   ///< accesses that data choose were executed
+  std::set<std::pair<std::uint16_t, Places::Place const*>>
+      reached{};  ///< variables that addresses of others reach
   std::set<std::uint64_t>
       maybe_written{};  ///< bytes of shared memory that only accesses by data have written
 };
@@ -215,7 +218,10 @@ struct Now {
   /// Address of a symbol; of a shared one, in the block's own shared memory.
   [[nodiscard]] std::uint64_t symbol_address(std::size_t symbol) const;
   /// An operand without names; `what` says in a refusal what it is.
-  [[nodiscard]] std::uint64_t number(ptx::Operand const& o, unsigned lane, char const* what) const;
+  [[nodiscard]] std::uint64_t number(ptx::Operand const& o, unsigned lane, char const* what) const {
+    return number(operand(o, lane, 64), what);
+  }
+  [[nodiscard]] std::uint64_t number(Word const& w, char const* what) const;
   [[nodiscard]] std::uint64_t address(ptx::Operand const& o, unsigned lane) const;
   /// Writes a register; a wider one gets zeros above.
   void put(ptx::Operand const& o, unsigned lane, Word const& value) const;

@@ -240,6 +240,7 @@ void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shar
   std::uint64_t const end = shared + (lines - 1) * tma_pitch(a.mode, line_bytes) + line_bytes;
   check_bounds(now, program::Space::shared, shared, 1, lane, "copies to or from");
   check_bounds(now, program::Space::shared, end - 1, 1, lane, "copies to or from");
+  note_span(now, shared, end - shared);
   for (std::uint64_t line = 0; line < lines; ++line) {
     std::uint64_t rest = line, row = 0;
     bool inside = true;
@@ -318,6 +319,8 @@ std::uint64_t bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std
                 fmt::format("a bulk copy of {} has 0x{:x} as address or size, which is no multiple of {}",
                             now.block.units.thread(now.thread(lane)), x & 0xffffffffffU, bulk_unit));
   if (bytes == 0) return 0;
+  note_span(now, shared, bytes);
+  if (own) note_span(now, other, bytes);
   for (std::uint64_t const i : {std::uint64_t{0}, bytes - 1}) {
     check_bounds(now, program::Space::shared, shared + i, 1, lane, "copies to or from");
     check_bounds(now, own ? program::Space::shared : program::Space::global, other + i, 1, lane,

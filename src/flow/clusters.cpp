@@ -174,7 +174,11 @@ void map_address(Now const& now) {
                 fmt::format("{} maps an address into rank {}, and the cluster has {} block{}",
                             now.block.units.thread(now.thread(lane)), rank, now.block.units.blocks,
                             now.block.units.blocks == 1 ? "" : "s"));
-    now.put(now.in.operands[0], lane, plain(rank << window_shift | in_block(at)));
+    Word mapped = plain(rank << window_shift | in_block(at));
+    ptx::Operand const& from = now.in.operands[1];
+    mapped.origin =
+        now.operand(from.kind == ptx::Operand::Kind::address ? from.parts[0] : from, lane, 64).origin;
+    now.put(now.in.operands[0], lane, mapped);
   }
 }
 

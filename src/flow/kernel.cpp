@@ -311,7 +311,10 @@ void FlowKernel::place_symbols() {
       local = *addresses[i] + v.bytes;
     }
     if (v.space == Space::shared && v.extern_array)
-      shared_end = std::max(shared_end, *addresses[i] + launch.shared_bytes);
+      dynamic = true, shared_end = std::max(shared_end, *addresses[i] + launch.shared_bytes);
+    if ((v.space == Space::shared || v.space == Space::local) && addresses[i])
+      places.add(i, {*addresses[i], *addresses[i] + (v.extern_array ? launch.shared_bytes : v.bytes),
+                     std::string(program::short_name(v.name))});
   }
   place_variables();
   if (shared_end > window_bytes) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "names.hpp"
+#include "places.hpp"
 
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/program/opcode.hpp>
@@ -126,6 +127,7 @@ struct FlowKernel {
   std::vector<std::uint32_t> ends{};  ///< of each block, the branch or end of it; ~0: none
   std::vector<std::optional<std::uint64_t>> addresses{};  ///< of symbols
   std::uint64_t shared_end = shared_start;                ///< in each block
+  Places places{};                                        ///< of variables in shared and local memory
   std::vector<FlowArray> arrays{};                        ///< 0 is none
   std::set<std::uint32_t> constants{},
       initialised{};  ///< arrays in constant memory; those with initial numbers
@@ -152,8 +154,13 @@ struct FlowKernel {
   bool tensor = false;                   ///< it has tcgen05 and Tensor Memory
   unsigned tensor_groups = 0;            ///< bit n - 1: it has tcgen05 with .cta_group::n
   bool flags = false;                    ///< it has fences, or accesses that acquire or release
+  bool dynamic = false;                  ///< it has an array of dynamic shared memory
   bool clustered = false;                ///< it has barriers of clusters: these may order its blocks
 
+  /// Bytes of shared memory of a block, of both kinds.
+  [[nodiscard]] std::uint64_t shared_bytes() const {
+    return shared_end - shared_start + (dynamic ? 0 : launch.shared_bytes);
+  }
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
   [[nodiscard]] unsigned blocks_of_cluster() const { return cluster[0] * cluster[1] * cluster[2]; }
   /// Clocks of the threads of a cluster: where it has several blocks, each has whole warps.

@@ -15,6 +15,24 @@ namespace {
 
 using program::Space;
 
+/// The array that an address is meant for, and the byte in it: of one in the upper half of an array the next one, and a byte before it.
+std::pair<std::uint32_t, std::int64_t> place_in_array(FlowKernel const& kernel, std::uint64_t address) {
+  constexpr std::uint64_t half = std::uint64_t{1} << (array_shift - 1);
+  std::uint32_t const id = kernel.array_of(address + half);
+  return {id,
+          static_cast<std::int64_t>(address) - static_cast<std::int64_t>(std::uint64_t{id} << array_shift)};
+}
+
+/// Fails if bytes of local memory belong to no variable.
+void check_local(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane, char const* verb) {
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    if (now.block.kernel.places.with(address + i) == nullptr)
+      now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
+                fmt::format("{} {} {} bytes of local memory that belong to no variable",
+                            now.block.units.thread(now.thread(lane)), verb, bytes));
+  note_span(now, address, bytes);
+}
+
 }  // namespace
 
 /// The space of a generic address.
@@ -42,14 +60,15 @@ void check_bounds(Now const& now, Space space, std::uint64_t address, unsigned b
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
               fmt::format("{} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb, within,
                           now.block.kernel.shared_end));
+  if (space == Space::shared) note_span(now, address, bytes);
+  if (space == Space::local) check_local(now, address, bytes, lane, verb);
   if (space != Space::global) return;
-  std::uint32_t const id = now.block.kernel.array_of(address);
+  auto const [id, at] = place_in_array(now.block.kernel, address);
   if (id == 0 || now.block.kernel.arrays[id].extents.empty())
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
               fmt::format("{} {} an address of global memory that belongs to no array", t, verb));
   FlowArray const& a = now.block.kernel.arrays[id];
-  std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
-  if (at + bytes > a.size() * (a.bits / 8))
+  if (at < 0 || static_cast<std::uint64_t>(at) + bytes > a.size() * (a.bits / 8))
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
               fmt::format("{} {} byte {} of {}, which has {}", t, verb, at, a.name, a.size() * (a.bits / 8)));
 }
@@ -412,6 +431,7 @@ void store_zeros(Now const& now) {
     if (bytes == 0) continue;
     check_bounds(now, Space::shared, to, 1, lane, "writes"),
         check_bounds(now, Space::shared, to + bytes - 1, 1, lane, "writes");
+    note_span(now, to, bytes);
     for (std::uint64_t i = 0; i < bytes; ++i) write(now, Space::shared, to + i, 1, lane, plain(0));
   }
 }

@@ -56,6 +56,19 @@ Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes)
   return block.names.word(name);
 }
 
+Word address_of(Now const& now, std::uint32_t symbol) {
+  Word out = plain(now.symbol_address(symbol));
+  out.origin = origin_of(symbol);
+  return out;
+}
+
+/// The result of a step, and the variable whose address it is.
+Word step_result(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
+  Word out = apply_step(now, s, a, b, c);
+  out.origin = (a.origin | b.origin | c.origin) == 0 ? std::uint16_t{0} : joined_origin(s, a, b, c);
+  return out;
+}
+
 }  // namespace
 
 Word apply_step(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
@@ -92,8 +105,8 @@ void execute_steps(Now const& now) {
       Word const result =
           s.action == Action::special
               ? low_bytes(special(now, s.extra, lane, std::max(s.width / 8U, 1U)), std::max(s.width / 8U, 1U))
-          : s.action == Action::symbol ? plain(now.symbol_address(s.extra))
-                                       : apply_step(now, s, value(s.a), value(s.b), value(s.c));
+          : s.action == Action::symbol ? address_of(now, s.extra)
+                                       : step_result(now, s, value(s.a), value(s.b), value(s.c));
       word(static_cast<std::uint64_t>(s.dst), lane) = result;
     }
   }

@@ -158,6 +158,8 @@ std::vector<Name> TensorMma::shared_operand(std::uint64_t bits, Major major, uns
   auto const read = [&](std::uint64_t at, unsigned n) {
     check_bounds(now_, program::Space::shared, at, 1, lane_, "reads by tcgen05.mma");
     check_bounds(now_, program::Space::shared, at + n - 1, 1, lane_, "reads by tcgen05.mma");
+    std::uint64_t const start = at - in_block(at) + d.start;  // in the block that it reads
+    note_span(now_, start, at + n - start);
     return read_async(now_, program::Space::shared, at, n, by);
   };
   std::vector<Name> names(std::size_t{rows} * count);

@@ -131,10 +131,11 @@ void need_idle(Now const& now, ptx::Operand const& registers, bool accumulators)
   });
 }
 
-/// Bytes that wgmma reads.
-void read_by_wgmma(Now const& now, std::uint64_t address, unsigned bytes, Word& out) {
+/// Bytes that wgmma reads, of an operand that starts at `start`.
+void read_by_wgmma(Now const& now, std::uint64_t start, std::uint64_t address, unsigned bytes, Word& out) {
   check_bounds(now, program::Space::shared, address, 1, 0, "reads by wgmma");
   check_bounds(now, program::Space::shared, address + bytes - 1, 1, 0, "reads by wgmma");
+  note_span(now, start, address + bytes - start);
   out = read_async(now, program::Space::shared, address, bytes,
                    now.toucher(0, 0, now.block.units.wgmma(now.warp.number)));
 }
@@ -150,8 +151,9 @@ std::vector<Name> wgmma_operand(Now const& now, std::uint64_t descriptor, bool m
     for (unsigned k = 0; k < depth; ++k) {
       Word word;
       read_by_wgmma(
-          now, now.block.base + wgmma_address(d, mn_major ? Major::mn : Major::k, each, first + r, k).bytes,
-          each, word);
+          now, now.block.base + d.start,
+          now.block.base + wgmma_address(d, mn_major ? Major::mn : Major::k, each, first + r, k).bytes, each,
+          word);
       names[std::size_t{r} * depth + k] = now.block.names.whole(
           word, 0, each, format_of(type), now.index, type[0] == 's' || type[0] == 'u' ? type[0] : 'b');
     }

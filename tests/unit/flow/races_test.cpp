@@ -171,6 +171,86 @@ TEST(Faults, OfTrapsAndReadOnlyData) {
   EXPECT_EQ(kind("ld.global.nc.f32 %f2, [%rd4];\n" + store), "proved");
 }
 
+// PTX ISA, ldu: read-only data, from an address that all threads of the warp have.
+TEST(Faults, OfUniformLoads) {
+  EXPECT_EQ(kind("ldu.global.f32 %f2, [%rd2];\n" + store), "proved");
+  EXPECT_EQ((Case{"ldu.global.f32 %f2, [%rd4];\n" + store}.answer()),
+            "misuse: lanes of warp 0 read different addresses by ldu.global.f32");
+  EXPECT_EQ(
+      (Case{"mov.f32 %f2, 0f00000000;\n" + store + "ldu.global.f32 %f1, [%rd1];\n"}.answer()),
+      "write of read-only data: thread 0 reads c[0] by ldu, and thread 0 has written it: ldu is for what "
+      "the kernel only reads");
+  EXPECT_EQ(
+      (Case{"ldu.global.f32 %f2, [%rd1];\n" + store}.answer()),
+      "write of read-only data: thread 0 writes c[0], which ldu has read: ldu is for what the kernel only "
+      "reads");
+}
+
+// PTX ISA, discard: it behaves like a weak write of an unstable indeterminate value.
+TEST(Faults, OfDiscardedData) {
+  EXPECT_EQ((Case{"mov.f32 %f2, 0f00000000;\n" + store + "discard.global.L2 [%rd1], 128;\n"}.answer()),
+            "unknown: discard.global.L2 is not executed");
+}
+
+TEST(Faults, OfLocalMemory) {
+  std::string const two = ".local .align 16 .b8 la[16];\n.local .align 16 .b8 lb[16];\n";
+  EXPECT_EQ((Case{two + "st.local.u32 [la+12], %r1;\nst.local.u32 [lb+32], %r1;\n"}.answer()),
+            "out of bounds: thread 0 writes 4 bytes of local memory that belong to no variable");
+  EXPECT_EQ(kind(two + "mov.u64 %rd7, la;\ncvta.local.u64 %rd7, %rd7;\nst.u32 [%rd7], %r1;\n"
+                       "ld.u32 %r5, [%rd7];\n"),
+            "proved");
+  EXPECT_EQ(kind(two + "mov.u64 %rd7, la;\ncvta.local.u64 %rd7, %rd7;\nst.u32 [%rd7+-4], %r1;\n"),
+            "out of bounds");
+}
+
+// The address of one variable reaches another: how they lie is measured, and not a part of the PTX ISA.
+TEST(Variables, ReachOthersByAnAssumption) {
+  auto const assumed = [](std::string const& body) {
+    return Case{
+        ".shared .align 16 .b8 sa[16];\n.shared .align 16 .b8 sb[16];\n.local .align 16 .b8 la[16];\n"
+        ".local .align 16 .b8 lb[16];\n" +
+        only_first("$A", body)}
+        .report()
+        .assumed;
+  };
+  using Texts = std::vector<std::string>;
+  std::string const st = "st.shared.u32 [%r5], %r1;\n";
+  EXPECT_EQ(assumed("mov.u32 %r5, sa;\n" + st), Texts{});
+  EXPECT_EQ(assumed("mov.u32 %r5, sa;\nmov.u32 %r6, 12;\nmad.lo.u32 %r5, %r6, 1, %r5;\n" + st), Texts{});
+  Texts const reaches{
+      "variables of shared memory lie one behind the other as they are declared (H18): sa reaches sb"};
+  EXPECT_EQ(assumed("st.shared.u32 [sa+16], %r1;\n"), reaches);
+  EXPECT_EQ(assumed("mov.u32 %r5, sa;\nadd.u32 %r5, %r5, 16;\n" + st), reaches);
+  EXPECT_EQ(assumed("mov.u32 %r5, sa;\nadd.u32 %r5, %r5, 16;\nxor.b32 %r5, %r5, 4;\n" + st), reaches);
+  EXPECT_EQ(
+      assumed("mov.u32 %r5, sa;\ncvt.u64.u32 %rd7, %r5;\nadd.u64 %rd7, %rd7, 16;\ncvta.shared.u64 %rd7, "
+              "%rd7;\nst.u32 [%rd7], %r1;\n"),
+      reaches);
+  EXPECT_EQ(
+      assumed("mov.u32 %r5, sa;\nmov.u32 %r6, sb;\nsub.u32 %r6, %r6, %r5;\nadd.u32 %r5, %r5, %r6;\n" + st),
+      Texts{"variables of shared memory lie one behind the other as they are declared (H18): addresses of "
+            "several of them "
+            "are combined"});
+  EXPECT_EQ(assumed("mov.u32 %r5, sb;\nst.local.u32 [la], %r5;\nld.local.u32 %r5, [la];\n" + st),
+            Texts{"variables of shared memory lie one behind the other as they are declared (H18): an "
+                  "address is of none of "
+                  "them"});
+  EXPECT_EQ(
+      assumed("mov.u32 %r5, sa;\nmov.u32 %r6, sb;\nsetp.eq.u32 %p1, %r1, 0;\nselp.b32 %r5, %r5, %r6, %p1;\n" +
+              st),
+      Texts{});
+  EXPECT_EQ(assumed("st.local.u32 [la+16], %r1;\n"),
+            Texts{"variables of local memory lie one behind the other as they are declared, which is not "
+                  "measured: la reaches lb"});
+}
+
+TEST(Faults, NameTheArrayBehindAnAddress) {
+  EXPECT_EQ((Case{"mov.f32 %f2, 0f00000000;\nst.global.f32 [%rd1+-4], %f2;\n"}.answer()),
+            "out of bounds: thread 0 writes byte -4 of c, which has 256");
+  EXPECT_EQ((Case{"mov.f32 %f2, 0f00000000;\nst.global.f32 [%rd2+-4], %f2;\n"}.answer()),
+            "out of bounds: thread 0 writes byte -4 of a, which has 256");
+}
+
 TEST(Faults, HaveKindsOfAddresses) {
   EXPECT_EQ(kind("ld.global.f32 %f2, [%rd4+4];\n" + store), "out of bounds");
   EXPECT_EQ(kind("st.shared.u32 [%r2+2], 1;\n"), "misaligned");
