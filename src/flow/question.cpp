@@ -7,6 +7,7 @@
 #include "target.hpp"
 #include "ways.hpp"
 
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/hardware/element.hpp>
 
 #include <fmt/format.h>
@@ -57,6 +58,30 @@ Ones sampled(Ones const& all) {
     out.push_back(all[(x >> 33) % all.size()]);
   }
   return out;
+}
+
+/// A term of an element's sum. A number without elements is one without a sign, where the array has such; `alone`: there are no other terms.
+std::string text_in(FlowArray const& array, FlowTerm const& term, bool alone, Names const& names) {
+  bool const number = std::all_of(term.factors.begin(), term.factors.end(), [](auto f) { return f == 0; });
+  if (!alone || !number || array.type[0] != 'u' || term.coefficient >= 0) return names.text(term);
+  constexpr unsigned word = 64;
+  auto const bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(term.coefficient));
+  return std::to_string(array.bits == word ? bits : bits & ((std::uint64_t{1} << array.bits) - 1));
+}
+
+/// Fails where no device has as much shared memory for a block. PTX for sm_90a is for that device alone; other PTX also for newer ones.
+void check_shared(FlowKernel const& kernel) {
+  std::string const& target = kernel.module.target;
+  std::uint64_t most = 0, own = 0;
+  for (Architecture const& a : architectures) {
+    most = std::max(most, a.most_shared_bytes.value());
+    if (a.name == target || fmt::format("{}a", a.name) == target) own = a.most_shared_bytes.value();
+  }
+  bool const one = own != 0 && target.ends_with('a');
+  if (kernel.shared_bytes() > (one ? own : most))
+    throw InputError::whole(fmt::format("a block has {} bytes of shared memory, and {} has at most {}",
+                                        kernel.shared_bytes(), one ? target : "a device", one ? own : most),
+                            std::to_string(kernel.launch.shared_bytes));
 }
 
 /// Address of the first byte of an element that was written.
@@ -434,7 +459,8 @@ class Launched {
       text += " " + sum.refused;
     std::size_t const most = kernel_.launch.every_element ? sum.terms.size() : 8;
     for (std::size_t i = 0; i < std::min(sum.terms.size(), most); ++i)
-      text += (i == 0 ? " " : " + ") + names.text(sum.terms[i]);
+      text += (i == 0 ? " " : " + ") +
+              text_in(kernel_.arrays[w.array], sum.terms[i], sum.terms.size() == 1, names);
     if (sum.terms.empty() && sum.refused.empty()) text += " 0";
     if (sum.terms.size() > most) text += fmt::format(" + {} more terms", sum.terms.size() - most);
     report_.values.push_back(std::move(text));
@@ -451,9 +477,9 @@ class Launched {
     first.expected_terms = expected.size(), first.found_terms = found.size();
     std::vector<FlowTerm> const extra = difference(found, expected), missing = difference(expected, found);
     for (std::size_t i = 0; i < std::min(extra.size(), most_shown); ++i)
-      first.extra.push_back(names.text(extra[i]));
+      first.extra.push_back(text_in(kernel_.arrays[w.array], extra[i], found.size() == 1, names));
     for (std::size_t i = 0; i < std::min(missing.size(), most_shown); ++i)
-      first.missing.push_back(names.text(missing[i]));
+      first.missing.push_back(text_in(kernel_.arrays[w.array], missing[i], expected.size() == 1, names));
     std::vector<std::uint32_t> lines = flow_detail::Ways(names).odd_way(name, extra, missing);
     if (!extra.empty())
       for (auto const line : suspects(extra.front(), name, target, place, names)) lines.push_back(line);
@@ -673,6 +699,7 @@ FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel, Fl
   FlowReport report;
   try {
     FlowKernel const ready(module, kernel, launch);
+    check_shared(ready);
     Launched whole(ready, expectations, report);
     whole.run();
     if (whole.undecided_by_data() && !launch.data)

@@ -157,7 +157,7 @@ FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std:
   FlowPlan plan;
   FlowLaunch& launch = plan.launch;
   launch.block = parse_three(question.block, "--block", 1);
-  launch.grid = parse_three(question.grid, "--grid", 1);
+  launch.grid = parse_grid(question.grid);
   launch.shared_bytes = question.shared_bytes;
   launch.every_element = question.every_element;
   launch.same_values = question.same_values, launch.spare = question.spare;

@@ -37,7 +37,7 @@ TEST(Atomics, OfNumbersAreComputed) {
   };
   EXPECT_EQ(value("7", "add.u32 [%r2], 2"), "c[0] = 71");
   EXPECT_EQ(value("7", "min.u32 [%r2], -1"), "c[0] = 7");
-  EXPECT_EQ(value("7", "min.s32 [%r2], -1"), "c[0] = -1");
+  EXPECT_EQ(value("7", "min.s32 [%r2], -1"), "c[0] = 4294967295") << "an element of u32[64]";
   EXPECT_EQ(value("7", "max.u32 [%r2], %r1"), "c[0] = 31");
   EXPECT_EQ(value("7", "inc.u32 [%r2], 9"), "c[0] = 9");  // 7 8 9 0 .. 9: 32 steps of a cycle of 10
   EXPECT_EQ(value("7", "dec.u32 [%r2], 9"), "c[0] = 5");

@@ -35,28 +35,28 @@ TEST(IntegerNumbers, OfSumsHaveCarries) {
 TEST(IntegerNumbers, WithSatAreLimited) {
   EXPECT_EQ(word_of("mov.b32 %r5, -1;\ncvt.sat.u32.s32 %r4, %r5;\n"), "0");
   EXPECT_EQ(word_of("mov.b32 %r5, 0xffffffff;\ncvt.sat.s32.u32 %r4, %r5;\n"), "2147483647");
-  EXPECT_EQ(word_of("mov.b32 %r5, -300;\ncvt.sat.s8.s32 %r4, %r5;\n"), "-128");
+  EXPECT_EQ(word_of("mov.b32 %r5, -300;\ncvt.sat.s8.s32 %r4, %r5;\n"), "4294967168");
   EXPECT_EQ(word_of(words_of("-257", "257") + "cvt.pack.sat.u8.s32.b32 %r4, %r5, %r6, 0x1234;\n"),
             "305398015")
       << "0x123400ff";
-  EXPECT_EQ(word_of(words_of("-40000", "257") + "cvt.pack.sat.s16.s32 %r4, %r5, %r6;\n"), "-2147483391")
+  EXPECT_EQ(word_of(words_of("-40000", "257") + "cvt.pack.sat.s16.s32 %r4, %r5, %r6;\n"), "2147483905")
       << "0x80000101";
 }
 
 TEST(IntegerNumbers, OfAProductHaveAHighHalf) {
   std::string const high = "shr.u64 %rd7, %rd7, 32;\ncvt.u32.u64 %r4, %rd7;\n";
-  EXPECT_EQ(word_of("mov.b64 %rd6, -1;\nmul.hi.u64 %rd7, %rd6, %rd6;\n" + high), "-1") << "2^64 - 2";
+  EXPECT_EQ(word_of("mov.b64 %rd6, -1;\nmul.hi.u64 %rd7, %rd6, %rd6;\n" + high), "4294967295") << "2^64 - 2";
   EXPECT_EQ(word_of("mov.b64 %rd6, -1;\nmul.hi.s64 %rd7, %rd6, %rd6;\n" + high), "0");
 }
 
 TEST(IntegerNumbers, OfAWarpAreJoined) {
   EXPECT_EQ(word_of("redux.sync.add.u32 %r4, %r1, -1;\n"), "496");
   EXPECT_EQ(word_of("redux.sync.max.u32 %r4, %r1, -1;\n", 40), "63");
-  EXPECT_EQ(word_of("sub.s32 %r5, %r1, 5;\nredux.sync.min.s32 %r4, %r5, -1;\n"), "-5");
+  EXPECT_EQ(word_of("sub.s32 %r5, %r1, 5;\nredux.sync.min.s32 %r4, %r5, -1;\n"), "4294967291");
   EXPECT_EQ(word_of("redux.sync.xor.b32 %r4, %r1, -1;\n", 33), "0");
   EXPECT_EQ(word_of("and.b32 %r5, %r1, 3;\nmatch.any.sync.b32 %r4, %r5, -1;\n", 1), "572662306")
       << "0x22222222";
-  EXPECT_EQ(word_of("shr.u32 %r5, %r1, 5;\nmatch.all.sync.b32 %r4, %r5, -1;\n", 33), "-1");
+  EXPECT_EQ(word_of("shr.u32 %r5, %r1, 5;\nmatch.all.sync.b32 %r4, %r5, -1;\n", 33), "4294967295");
   EXPECT_EQ(word_of("match.all.sync.b32 %r4|%p1, %r1, -1;\n@%p1 mov.u32 %r4, 7;\n"), "0");
   EXPECT_NE(
       word_of("ld.global.u32 %r5, [%rd4];\nredux.sync.add.u32 %r4, %r5, -1;\n").find("redux.sync.add.u32 of"),

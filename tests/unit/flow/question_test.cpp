@@ -12,6 +12,18 @@ TEST(Provenance, FollowsAnElementThroughSharedMemory) {
   EXPECT_EQ((Case{in + "bar.sync 0;\n" + neighbour(33) + store}.value(0)), "c[0] = a[33]");
 }
 
+// CUDA C++ Programming Guide, 20.8.3: 227 KiB of shared memory for a block of sm_90.
+TEST(Launches, HaveTheSharedMemoryOfADevice) {
+  auto const with = [](unsigned more) { return Case{fmt::format(".shared .align 1 .b8 more[{}];\n", more)}; };
+  EXPECT_EQ(with(227 * 1024 - 4096).kind(), "proved");
+  try {
+    (void)with(227 * 1024 - 4095).kind();
+    ADD_FAILURE() << "no device has it";
+  } catch (InputError const& error) {
+    EXPECT_EQ(error.message, "a block has 232449 bytes of shared memory, and sm_90a has at most 232448");
+  }
+}
+
 TEST(Provenance, RefutesAReadWithoutABarrier) {
   for (std::string const between : {"", "bar.warp.sync -1;\n"})
     EXPECT_EQ(

@@ -39,12 +39,12 @@ TEST(RealNumbers, OfANanTheExtremesAreTheOtherNumber) {
 TEST(RealNumbers, WithFtzAreNotBelowTheNormalOnes) {
   EXPECT_EQ(of_two("max.f32", "0x00000003", "0x80000000"), "c[0] = 3");
   EXPECT_EQ(of_two("max.ftz.f32", "0x00000003", "0x80000000"), "c[0] = 0");
-  EXPECT_EQ(of_two("min.ftz.f32", "0x00000003", "0x80000007"), "c[0] = -2147483648") << "-0 is below +0";
-  EXPECT_EQ(of_two("mul.f32", "0x80400000", "0x3f000000"), "c[0] = -2145386496");
-  EXPECT_EQ(of_two("mul.ftz.f32", "0x80400000", "0x3f000000"), "c[0] = -2147483648") << "of the source";
+  EXPECT_EQ(of_two("min.ftz.f32", "0x00000003", "0x80000007"), "c[0] = 2147483648") << "-0 is below +0";
+  EXPECT_EQ(of_two("mul.f32", "0x80400000", "0x3f000000"), "c[0] = 2149580800");
+  EXPECT_EQ(of_two("mul.ftz.f32", "0x80400000", "0x3f000000"), "c[0] = 2147483648") << "of the source";
   EXPECT_EQ(of_two("mul.ftz.f32", "0x00800000", "0x3f000000"), "c[0] = 0") << "of the result";
   EXPECT_EQ(of_two("mul.ftz.f32", "0x00800001", "0x3e800000"), "c[0] = 0") << "which is rounded";
-  EXPECT_EQ(of_one("neg.ftz.f32", "0x00000001"), "c[0] = -2147483648");
+  EXPECT_EQ(of_one("neg.ftz.f32", "0x00000001"), "c[0] = 2147483648");
   EXPECT_EQ(of_one("cvt.rpi.ftz.s32.f32", "0x00000001", "%r5"), "c[0] = 0");
   EXPECT_EQ(of_one("cvt.rpi.s32.f32", "0x00000001", "%r5"), "c[0] = 1");
   EXPECT_EQ(bits_by("mov.b32 %f1, 0x00000001;\nmov.b32 %f2, 0;\nsetp.eq.ftz.f32 %p1, %f1, %f2;\n"
@@ -81,7 +81,7 @@ TEST(RealNumbers, OfOneWithoutANumberAreNoNumbers) {
 TEST(RealNumbers, AreRoundedToIntegers) {
   EXPECT_EQ(of_one("cvt.rni.f32.f32", "0x41180000"), "c[0] = 1092616192") << "9.5 is 10";
   EXPECT_EQ(of_one("cvt.rni.s32.f32", "0x40200000", "%r5"), "c[0] = 2") << "2.5";
-  EXPECT_EQ(of_one("cvt.rzi.s32.f32", "0xc15ccccd", "%r5"), "c[0] = -13");
+  EXPECT_EQ(of_one("cvt.rzi.s32.f32", "0xc15ccccd", "%r5"), "c[0] = 4294967283");
   EXPECT_EQ(of_one("cvt.rzi.u32.f32", "0xc15ccccd", "%r5"), "c[0] = 0");
   EXPECT_EQ(of_one("cvt.rzi.s32.f32", "0x7f800000", "%r5"), "c[0] = 2147483647");
   EXPECT_NE(of_one("cvt.rzi.s32.f32", "0x7fc00000", "%r5").find("cvt.rzi.s32.f32 of"), std::string::npos);
@@ -92,7 +92,7 @@ TEST(RealNumbers, OfOtherInstructionsAreThoseOfIeee754) {
   EXPECT_EQ(of_two("div.rn.ftz.f32", "0x00800000", "0x40000000"), "c[0] = 0");
   EXPECT_EQ(of_one("rcp.rn.f32", "0x40400000"), "c[0] = 1051372203");
   EXPECT_EQ(of_one("sqrt.rn.f32", "0x40800000"), "c[0] = 1073741824");
-  EXPECT_EQ(of_two("copysign.f32", "0x80000000", "0x40000000"), "c[0] = -1073741824");
+  EXPECT_EQ(of_two("copysign.f32", "0x80000000", "0x40000000"), "c[0] = 3221225472");
   EXPECT_EQ(
       bits_by(
           "mov.b32 %f1, 0x00000001;\nmov.b32 %f2, 0;\ntestp.subnormal.f32 %p1, %f1;\n@%p1 mov.b32 %f2, 7;\n"),

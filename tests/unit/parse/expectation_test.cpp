@@ -213,6 +213,8 @@ TEST(FlowQuestion, IsRefusedByTheKernelThatItIsAsked) {
   EXPECT_EQ(why_not([](auto& q) { q.block = "32,"; }), "--block takes one to three numbers");
   EXPECT_EQ(why_not([](auto& q) { q.grid = "0"; }), "--grid takes one to three numbers");
   EXPECT_EQ(why_not([](auto& q) { q.grid = "4294967296"; }), "--grid takes one to three numbers");
+  EXPECT_EQ(why_not([](auto& q) { q.grid = "1,65536"; }),
+            "a grid has at most 2147483647, 65535 and 65535 blocks in x, y and z");
   EXPECT_EQ(why_not([](auto& q) { q.only = {"4"}; }), "the grid has no such block");
   EXPECT_EQ(why_not([](auto& q) { q.only = {"1", "1,0"}; }), "this block is given twice");
   EXPECT_EQ(why_not([](auto& q) { q.params.push_back("0=B:f32[8]"); }), "this parameter has a value already");
