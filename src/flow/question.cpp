@@ -1,5 +1,6 @@
 #include <swizproof/flow/flow.hpp>
 
+#include "block_accesses.hpp"
 #include "drawn_data.hpp"
 #include "edits.hpp"
 #include "numbers.hpp"
@@ -21,6 +22,7 @@ namespace swizproof {
 
 namespace {
 
+using flow_detail::address_of;
 using flow_detail::Cell;
 using flow_detail::FlowKernel;
 using flow_detail::FlowSum;
@@ -28,16 +30,10 @@ using flow_detail::FlowTerm;
 using flow_detail::Name;
 using flow_detail::Names;
 using flow_detail::Target;
+using flow_detail::Written;
 
 constexpr std::size_t most_shown = 4;
 constexpr char const* exact_floats = "floating-point arithmetic is exact: no rounding, overflow or NaN";
-
-/// The element that a byte of global memory belongs to.
-struct Written {
-  std::uint32_t array;
-  std::uint64_t element;
-  bool operator<(Written const& o) const { return std::pair(array, element) < std::pair(o.array, o.element); }
-};
 
 using Ones = std::vector<std::pair<Written, Target*>>;
 
@@ -82,14 +78,6 @@ void check_shared(FlowKernel const& kernel) {
     throw InputError::whole(fmt::format("a block has {} bytes of shared memory, and {} has at most {}",
                                         kernel.shared_bytes(), one ? target : "a device", one ? own : most),
                             std::to_string(kernel.launch.shared_bytes));
-}
-
-/// Address of the first byte of an element that was written.
-std::uint64_t address_of(FlowKernel const& kernel, Written const& w, flow_detail::BlockRun const& block) {
-  unsigned const bytes = kernel.arrays[w.array].bits / 8;
-  std::uint64_t at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * bytes;
-  while (block.global().find(at) == nullptr) ++at;
-  return at;
 }
 
 /// Name of an element that was written.
@@ -155,7 +143,7 @@ class Launched {
   void run_blocks() {
     for (auto const& block : flow_detail::clusters_of(kernel_))
       if (!run_block(block)) return;
-    if (!read_elsewhere()) finish();
+    if (without(accesses_.read_elsewhere())) finish();
     leave_out();
   }
 
@@ -244,20 +232,20 @@ class Launched {
   /// Compares what a block has written; `first`: in its first way.
   bool check(flow_detail::BlockRun const& block, Names& names, bool first) {
     std::set<Written> written;
-    number_of_block_ += first ? 1 : 0;
+    if (first) accesses_.next_block();
     block.global().each([&](std::uint64_t address, Cell const& c) {
       std::uint32_t const id = kernel_.array_of(address);
       std::uint64_t const at = address & ((std::uint64_t{1} << flow_detail::array_shift) - 1);
       Written const w{id, at / (kernel_.arrays[id].bits / 8)};
       if (c.written) written.insert(w);
-      if (c.read_before) note_read(w);
+      if (c.read_before) accesses_.read(w, c.weak_read);
     });
     if (!first) return check_way(written, block, names);
     written_ = written;
     Ones wrong, right_ones;
     bool open = false;
     for (Written const& w : written) {
-      if (!once(w, block)) return false;
+      if (!without(accesses_.write(w, block))) return false;
       if (free_) {
         show(w, block, names);
         continue;
@@ -316,7 +304,7 @@ class Launched {
   /// Another way of a block: it has to write the same elements as the first, and each has to be right.
   bool check_way(std::set<Written> const& written, flow_detail::BlockRun const& block, Names& names) {
     for (Written const& w : written)
-      if (!once(w, block)) return false;
+      if (!without(accesses_.write(w, block))) return false;
     if (free_) return true;
     std::vector<Written> differs;
     std::set_symmetric_difference(written.begin(), written.end(), written_.begin(), written_.end(),
@@ -389,56 +377,17 @@ class Launched {
     return true;
   }
 
-  /// The blocks that read an element before they write it: one, or several.
-  void note_read(Written const& w) {
-    auto const [at, fresh] = readers_.try_emplace(std::uint64_t{w.array} << 48 | w.element, number_of_block_);
-    if (!fresh && at->second != number_of_block_) at->second = several;
-  }
-
-  /// Makes the answer unknown if barrier.cluster may order accesses of two blocks, since the size of the cluster is not given.
-  bool clustered(std::string const& text, std::uint32_t line) {
-    if (!kernel_.clustered || kernel_.cluster_is_given) return false;
-    report_.reason = text + ": whether barrier.cluster orders them depends on the cluster: --cluster X,Y,Z";
-    report_.at = kernel_.line(line);
-    return true;
-  }
-
-  /// An element that one block reads and another writes is a race.
-  bool read_elsewhere() {
-    for (auto const& [w, by] : by_block_) {
-      auto const reader = readers_.find(std::uint64_t{w.array} << 48 | w.element);
-      if (reader == readers_.end() || reader->second == by.count) continue;
-      std::string const text =
-          fmt::format("{} is written by block {},{},{} and read by another block",
-                      kernel_.arrays[w.array].element(w.element), by.number[0], by.number[1], by.number[2]);
-      if (clustered(text, by.line)) return true;
-      report_.fault = FlowFault{text, by.number, {kernel_.line(by.line)}, FlowFaultKind::race};
+  /// Takes over accesses of two blocks to one element, if there are such; false then.
+  bool without(std::optional<flow_detail::BlockAccesses::Conflict> const& conflict) {
+    if (!conflict) return true;
+    if (conflict->race) {
+      report_.fault =
+          FlowFault{conflict->text, conflict->block, {kernel_.line(conflict->line)}, FlowFaultKind::race};
       report_.verdict = FlowVerdict::refuted;
-      return true;
+    } else {
+      report_.reason = conflict->text;
+      report_.at = kernel_.line(conflict->line);
     }
-    return false;
-  }
-
-  /// An element that two blocks write is a race.
-  bool once(Written const& w, flow_detail::BlockRun const& block) {
-    Cell::Access const writer = block.global().find(address_of(kernel_, w, block))->writer;
-    bool const atomic = writer.atomic != 0;
-    auto const number = block.number_of(writer.doer);
-    auto const [at, fresh] = by_block_.try_emplace(w, Writer{number, number_of_block_, writer.line, atomic});
-    if (fresh || at->second.count == number_of_block_) return true;  // of another way of the block
-    auto const& other = at->second.number;
-    std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
-                                         kernel_.arrays[w.array].element(w.element), other[0], other[1],
-                                         other[2], number[0], number[1], number[2]);
-    if (clustered(text, writer.line)) return false;
-    if (atomic && at->second.atomic) {
-      report_.reason = text + ", both times by an atomic: sums over blocks are not followed";
-      report_.at = kernel_.line(writer.line);
-      return false;
-    }
-    FlowFault fault{text, number, {kernel_.line(writer.line)}, FlowFaultKind::race};
-    report_.fault = std::move(fault);
-    report_.verdict = FlowVerdict::refuted;
     return false;
   }
 
@@ -606,16 +555,7 @@ class Launched {
   std::set<Written> written_{};  ///< elements that the first way of the block has written
   std::uint64_t spent_ = 0;
   std::vector<Target> targets_{};
-  struct Writer {
-    std::array<std::uint32_t, 3> number{};
-    std::uint32_t count = 0;  ///< of the blocks up to it
-    std::uint32_t line = 0;
-    bool atomic = false;
-  };
-  static constexpr std::uint32_t several = ~0U;
-  std::map<Written, Writer> by_block_{};
-  std::unordered_map<std::uint64_t, std::uint32_t> readers_{};
-  std::uint32_t number_of_block_ = 0;
+  flow_detail::BlockAccesses accesses_{kernel_};
   std::set<std::uint32_t> shown_{};
   std::set<std::string> left_out_{}, assumed_{};
   std::set<std::uint32_t> executed_{};

@@ -106,6 +106,54 @@ TEST(Atomics, OfTwoBlocksAreNotSummed) {
   EXPECT_EQ(c.kind(), "race");
 }
 
+// PTX ISA, Memory Consistency Model: morally strong operations are no data race, also of threads of two blocks.
+TEST(Atomics, OfTwoBlocksAreStrong) {
+  auto const answer = [](std::string const& first, std::string const& second) {
+    Case c = of("mov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p2, %r4, 0;\nsetp.ne.u32 %p3, %r4, 0;\n@%p2 " + first +
+                    "\n@%p3 " + second + "\n",
+                1);
+    c.grid = 2;
+    return c.answer();
+  };
+  std::string const red = "red.relaxed.gpu.global.add.u32 [%rd1], 1;",
+                    ld = "ld.relaxed.gpu.global.u32 %r5, [%rd1];",
+                    st = "st.relaxed.gpu.global.u32 [%rd1], 1;";
+  EXPECT_EQ(
+      answer(red, ld),
+      "unknown: c[0] is written by block 0,0,0 and read by another block, by strong accesses: which value "
+      "it reads is not followed");
+  EXPECT_EQ(answer(ld, red).substr(0, 7), "unknown");
+  EXPECT_EQ(answer(st, ld).substr(0, 7), "unknown");
+  EXPECT_EQ(answer("st.volatile.global.u32 [%rd1], 1;", "ld.volatile.global.u32 %r5, [%rd1];").substr(0, 7),
+            "unknown");
+  EXPECT_EQ(answer(st, st),
+            "unknown: c[0] is written by block 0,0,0 and by block 1,0,0, by strong accesses: which value "
+            "remains is not followed");
+  EXPECT_EQ(answer(st, red).substr(0, 7), "unknown");
+  EXPECT_EQ(answer(red, "ld.global.u32 %r5, [%rd1];").substr(0, 4), "race");
+  EXPECT_EQ(answer("st.relaxed.cta.global.u32 [%rd1], 1;", ld).substr(0, 4), "race") << "another scope";
+  EXPECT_EQ(answer(st, "ld.relaxed.cta.global.u32 %r5, [%rd1];").substr(0, 4), "race");
+  EXPECT_EQ(answer("st.global.u32 [%rd1], 1;", st).substr(0, 4), "race");
+  EXPECT_EQ(answer("ld.global.u32 %r5, [%rd1];", st).substr(0, 4), "race");
+}
+
+// A weak access of a block remains one, also behind a strong one of the same element.
+TEST(Atomics, OfTwoBlocksAreNotStrongByTheirLastAccess) {
+  std::string const first = "mov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p2, %r4, 0;\n@!%p2 bra $S;\n",
+                    rest = "bra $E;\n$S: red.relaxed.gpu.global.add.u32 [%rd1], 1;\n$E:\n",
+                    red = "red.relaxed.gpu.global.add.u32 [%rd1], 1;\n",
+                    st = "st.relaxed.gpu.global.u32 [%rd1], 1;\n";
+  for (std::string const& weak :
+       {std::string("st.global.u32 [%rd1], 1;\n"), std::string("ld.global.u32 %r5, [%rd1];\n")})
+    for (std::string const& strong : {red, st}) {
+      Case c = of(first + weak + strong + rest, 1);
+      c.grid = 2;
+      EXPECT_EQ(c.kind(), "race") << weak << strong;
+      c.body = first + strong + weak + rest;
+      EXPECT_EQ(c.kind(), "race") << strong << weak;
+    }
+}
+
 TEST(Steps, OfOtherInstructionsOfAWarp) {
   Case c = of("redux.sync.add.s32 %r5, %r1, -1;\nst.global.u32 [%rd3], %r5;\n", 32);
   EXPECT_EQ(c.kind(), "proved");
