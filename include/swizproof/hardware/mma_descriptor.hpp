@@ -195,7 +195,9 @@ constexpr bool has_n(TensorMmaKind const& kind, TensorMmaForm form, MmaDescripto
 /// Cell of Tensor Memory, from the address of D on, that holds an element of D; of a pair of blocks, which one: 0 is the even one.
 struct AccumulatorCell {
   unsigned block = 0, lane = 0, column = 0;
-  friend constexpr bool operator==(AccumulatorCell const&, AccumulatorCell const&) = default;
+  friend constexpr bool operator==(AccumulatorCell const& a, AccumulatorCell const& b) {
+    return a.block == b.block && a.lane == b.lane && a.column == b.column;
+  }
 };
 /// Row m and column n of D of `rows` and `columns`. A pair has layouts A (M is 256: 128 rows in each block) and B (M is 128: 64 rows in each, the
 /// second half of the columns in lanes 64 to 127). [PTX ISA 9.1, 9.7.16.10.5; CUTLASS 4.7, mma_traits_sm100_frag.hpp, tmem_frg]
