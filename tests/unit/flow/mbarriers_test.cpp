@@ -335,6 +335,9 @@ TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
   EXPECT_EQ(answer(once + "selp.u32 %r5, 1, 0, %p2;\nst.global.u32 [%rd3], %r5;\n"), unknown);
   EXPECT_EQ(answer(once), unknown);
   // a failure that leaves a trace: a store, and a register that is used behind the loop
+  EXPECT_EQ(
+      answer("setp.eq.u32 %p4, %r1, 0;\n$W: " + once + "@%p4 st.global.u32 [%rd3], %r1;\n@!%p2 bra $W;\n"),
+      unknown);
   EXPECT_EQ(answer("$W: " + once + "@!%p2 st.global.u32 [%rd3], %r1;\n@!%p2 bra $W;\n"), unknown);
   EXPECT_EQ(answer("mov.u32 %r5, 0;\n$W: " + once +
                    "@!%p2 mov.u32 %r5, 1;\n@!%p2 bra $W;\nst.global.u32 [%rd3], %r5;\n"),

@@ -122,6 +122,11 @@ TEST(Setmaxnreg, IsExecutedByAWarpgroup) {
       "misuse: warp 0 executes setmaxnreg.dec.sync.aligned.u32: nothing orders the setmaxnreg before it of "
       "warp 1: a warpgroup synchronises between two of them");
   EXPECT_EQ(case_of(dec + "40;\nbar.sync 0;\n" + dec + "32;\n").kind(), "proved");
+  // two barriers of two warps each
+  EXPECT_EQ(case_of("shr.u32 %r7, %r1, 6; add.u32 %r7, %r7, 1;\n" + dec + "40;\nbar.sync %r7, 64;\n" + dec +
+                    "32;\n")
+                .kind(),
+            "misuse");
   EXPECT_EQ(case_of(dec + "40;\nbar.sync 0;\n" + dec + "48;\n").answer(),
             "misuse: warp 0 executes setmaxnreg.dec.sync.aligned.u32: it reduces the registers of a thread "
             "to 48, and "
