@@ -18,6 +18,7 @@ std::size_t operands_of_mbarrier(Decoded const& d) {
   return d.has("arrive") && d.has("expect_tx") ? 3 : 2;
 }
 
+/// The same of tcgen05; 0 of others.
 std::size_t operands_of_tensor(Decoded const& d) {
   switch (d.handler) {
     case Handler::tensor_allocate:
@@ -29,8 +30,11 @@ std::size_t operands_of_tensor(Decoded const& d) {
       return d.has("block_scale") ? 7 : 5;
     case Handler::tensor_copy:
       return 2;
-    default:
+    case Handler::tensor_commit:
+    case Handler::tensor_shift:
       return 1;
+    default:
+      return 0;
   }
 }
 
@@ -79,14 +83,6 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::wgmma_wait:
     case Handler::set_registers:
       return 1;
-    case Handler::tensor_commit:
-    case Handler::tensor_allocate:
-    case Handler::tensor_load:
-    case Handler::tensor_store:
-    case Handler::tensor_mma:
-    case Handler::tensor_copy:
-    case Handler::tensor_shift:
-      return operands_of_tensor(d);
     case Handler::barrier:
       return d.has("red") ? 3 : 0;
     case Handler::wait:
@@ -94,7 +90,7 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::mbarrier:
       return operands_of_mbarrier(d);
     default:
-      return 0;
+      return operands_of_tensor(d);
   }
 }
 
@@ -449,6 +445,22 @@ bool BlockRun::dispatch(Now const& now) {
       return wmma_move(now), true;
     case Handler::wmma_product:
       return wmma_product(now), true;
+    case Handler::real:
+      return real(now), true;
+    case Handler::compare:
+      return compare(now), true;
+    case Handler::convert:
+      return convert(now), true;
+    case Handler::extreme:
+      return extreme(now), true;
+    default:
+      return dispatch_exchange(now);
+  }
+}
+
+/// Instructions by which the lanes of a warp exchange values.
+bool BlockRun::dispatch_exchange(Now const& now) {
+  switch (now.decoded.handler) {
     case Handler::shuffle:
       return shuffle(now), true;
     case Handler::vote:
@@ -461,14 +473,6 @@ bool BlockRun::dispatch(Now const& now) {
       return reduce(now), true;
     case Handler::match:
       return match(now), true;
-    case Handler::real:
-      return real(now), true;
-    case Handler::compare:
-      return compare(now), true;
-    case Handler::convert:
-      return convert(now), true;
-    case Handler::extreme:
-      return extreme(now), true;
     default:
       return dispatch_async(now);
   }

@@ -126,6 +126,44 @@ Handler wgmma_handler(program::Opcode const& d) {
   return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
 }
 
+/// Words of tcgen05 that are executed.
+constexpr std::string_view tensor_words[] = {"sync",
+                                             "aligned",
+                                             "shared::cta",
+                                             "shared::cluster",
+                                             "b32",
+                                             "b64",
+                                             "cta_group::1",
+                                             "cta_group::2",
+                                             "kind::f16",
+                                             "kind::tf32",
+                                             "kind::f8f6f4",
+                                             "kind::i8",
+                                             "kind::mxf8f6f4",
+                                             "kind::mxf4",
+                                             "kind::mxf4nvf4",
+                                             "block_scale",
+                                             "scale_vec::1X",
+                                             "scale_vec::2X",
+                                             "scale_vec::4X",
+                                             "block16",
+                                             "block32",
+                                             "collector::a::fill",
+                                             "collector::a::use",
+                                             "collector::a::lastuse",
+                                             "collector::a::discard",
+                                             "128x256b",
+                                             "4x256b",
+                                             "128x128b",
+                                             "64x128b",
+                                             "32x128b",
+                                             "warpx2::02_13",
+                                             "warpx2::01_23",
+                                             "warpx4",
+                                             "down",
+                                             "mbarrier::arrive::one",
+                                             "multicast::cluster"};
+
 /// Instructions of tcgen05, by their second word. Their other forms have other words: sparse matrices, .ws, .ashift, packed loads, reductions, and copies that decompress.
 Handler tensor_handler(program::Opcode const& d) {
   constexpr std::pair<std::string_view, Handler> handlers[] = {
@@ -142,49 +180,13 @@ Handler tensor_handler(program::Opcode const& d) {
       {"cp", Handler::tensor_copy},
       {"shift", Handler::tensor_shift},
       {"commit", Handler::tensor_commit}};
-  constexpr std::string_view known[] = {"sync",
-                                        "aligned",
-                                        "shared::cta",
-                                        "shared::cluster",
-                                        "b32",
-                                        "b64",
-                                        "cta_group::1",
-                                        "cta_group::2",
-                                        "kind::f16",
-                                        "kind::tf32",
-                                        "kind::f8f6f4",
-                                        "kind::i8",
-                                        "kind::mxf8f6f4",
-                                        "kind::mxf4",
-                                        "kind::mxf4nvf4",
-                                        "block_scale",
-                                        "scale_vec::1X",
-                                        "scale_vec::2X",
-                                        "scale_vec::4X",
-                                        "block16",
-                                        "block32",
-                                        "collector::a::fill",
-                                        "collector::a::use",
-                                        "collector::a::lastuse",
-                                        "collector::a::discard",
-                                        "128x256b",
-                                        "4x256b",
-                                        "128x128b",
-                                        "64x128b",
-                                        "32x128b",
-                                        "warpx2::02_13",
-                                        "warpx2::01_23",
-                                        "warpx4",
-                                        "down",
-                                        "mbarrier::arrive::one",
-                                        "multicast::cluster"};
   if (d.parts.size() < 2) return Handler::refused;
   auto const* const at = std::find_if(std::begin(handlers), std::end(handlers),
                                       [&](auto const& one) { return one.first == d.parts[1]; });
   if (at == std::end(handlers)) return Handler::refused;
   bool const moves = at->second == Handler::tensor_load || at->second == Handler::tensor_store;
   for (std::size_t i = 2; i < d.parts.size(); ++i)
-    if (!one_of(d.parts[i], known) &&
+    if (!one_of(d.parts[i], tensor_words) &&
         !(moves && (d.parts[i][0] == 'x' || d.parts[i][0] == '1' || d.parts[i][0] == '3')))
       return Handler::refused;
   return at->second;
