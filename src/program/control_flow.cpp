@@ -134,7 +134,7 @@ void find_apart(Program const& program, Flow& flow) {
       if (flow.within(b, l)) break;
       at = flow.loops[static_cast<std::size_t>(l)].header, leaves = true;
     }
-    if (leaves && flow.idom[at] >= 0 && flow.postdominates(b, at))
+    if (leaves && flow.idom[at] >= 0 && flow.always_follows(b, at))
       return static_cast<bool>(flow.apart[static_cast<std::size_t>(flow.idom[at])]);
     std::set<std::uint32_t> ways;
     for (std::uint32_t const p : flow.before[b]) {
@@ -143,7 +143,7 @@ void find_apart(Program const& program, Flow& flow) {
       else if (flow.apart[p])  // lanes of one iteration begin the next one apart
         return true;
     }
-    return flow.apart[at] || ((leaves || ways.size() > 1) && !flow.postdominates(b, at));
+    return flow.apart[at] || ((leaves || ways.size() > 1) && !flow.always_follows(b, at));
   };
   flow.apart.assign(flow.idom.size(), false);
   for (bool changed = true; changed;) {
@@ -172,6 +172,14 @@ bool Flow::postdominates(std::uint32_t b, std::uint32_t a) const {
   for (std::int32_t at = static_cast<std::int32_t>(a); at >= 0; at = ipdom[static_cast<std::size_t>(at)])
     if (static_cast<std::uint32_t>(at) == b) return true;
   return false;
+}
+
+bool Flow::always_follows(std::uint32_t b, std::uint32_t a) const {
+  if (!postdominates(b, a)) return false;
+  for (std::int32_t const l : around(loop[a]))
+    for (std::uint32_t const latch : loops[static_cast<std::size_t>(l)].latches)
+      if (a != b && within(b, l) && !dominates(b, latch)) return false;
+  return true;
 }
 
 bool Flow::within(std::uint32_t block, std::int32_t loop_index) const {

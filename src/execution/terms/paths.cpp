@@ -71,7 +71,7 @@ Id Paths::by_edge(Id from, Id to) {
 
 /// From the dominator of a block, by any way.
 Id Paths::reach(Id block, Id top) {
-  if (flow_.postdominates(block, top)) return 1;
+  if (flow_.always_follows(block, top)) return 1;
   Id out = 0;
   bool first = true;
   for (Id const p : flow_.before[block]) {

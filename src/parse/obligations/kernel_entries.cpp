@@ -421,7 +421,7 @@ class KernelEntries {
     for (std::size_t first = 0; first < allow.size(); ++first) {
       LineAllowance const one = allow[first];
       if (one.text.empty() || !one.was_at.empty()) continue;
-      auto const [file, number] = split_line(one.line);
+      std::string const file{split_line(one.line).first};
       std::map<std::uint32_t, std::size_t> like;  // allowances, by their lines
       for (std::size_t k = first; k < allow.size(); ++k)
         if (LineAllowance const& a = allow[k]; a.text == one.text && a.kernel == one.kernel &&

@@ -169,6 +169,16 @@ TEST(Kernel, LanesThatLeaveALoopApartShowNoBound) {
   EXPECT_FALSE(a.reached && a.wavefronts != 16U) << a.wavefronts.value_or(0);
 }
 
+// x + 1 and again if x + 1 < n, else x + 4: what is behind the first latch is not reached in each iteration.
+TEST(Kernel, ALatchBeforeABlockLeavesItOut) {
+  KernelAccess const a = one(
+      "mov.u32 %r7, 0;\nL: mov.u32 %r8, %r7; and.b32 %r5, %r8, 3; setp.eq.u32 %p1, %r5, 0; selp.b32 %r5, 4, "
+      "128, %p1; mad.lo.u32 %r5, %r5, %r1, %r2; ld.shared.u32 %r6, [%r5]; add.u32 %r7, %r8, 1; "
+      "setp.lt.u32 %p1, %r7, %r3; @%p1 bra L;\nadd.u32 %r7, %r8, 4; setp.lt.u32 %p2, %r8, 95; @%p2 bra L;");
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+}
+
 TEST(Kernel, LoopsOfAnyLength) {
   KernelAccess const a =
       one("mov.u32 %r7, 0; shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2;\nL: ld.shared.u32 %r6, [%r5]; add.s32 "

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <random>
@@ -61,6 +62,54 @@ TEST(Flow, Dominators) {
       }
   }
   EXPECT_GT(pairs, 3000U);
+}
+
+/// True if a way from `from` that does not pass `without` comes to the end, or back to the header of a loop with both.
+bool leaves_out(Program const& p, Flow const& flow, std::uint32_t from, std::uint32_t without) {
+  auto const begins_again = [&](std::uint32_t at, std::uint32_t to) {
+    for (std::size_t l = 0; l < flow.loops.size(); ++l) {
+      auto const& latches = flow.loops[l].latches;
+      auto const loop = static_cast<std::int32_t>(l);
+      if (flow.loops[l].header == to && flow.within(from, loop) && flow.within(without, loop) &&
+          std::find(latches.begin(), latches.end(), at) != latches.end())
+        return true;
+    }
+    return false;
+  };
+  std::vector<bool> seen(p.blocks.size(), false);
+  std::vector<std::uint32_t> work{from};
+  while (!work.empty()) {
+    std::uint32_t const at = work.back();
+    work.pop_back();
+    Block const& b = p.blocks[at];
+    if (b.taken < 0 || (b.condition >= 0 && b.next < 0)) return true;
+    for (std::uint32_t const to : successors(b)) {
+      if (begins_again(at, to)) return true;
+      if (to != without && !seen[to]) seen[to] = true, work.push_back(to);
+    }
+  }
+  return false;
+}
+
+TEST(Flow, BlocksThatFollowInAnIteration) {
+  std::mt19937 random(3);
+  unsigned pairs = 0, all = 0, other = 0;
+  for (unsigned round = 0; round < 600; ++round) {
+    Program const p = graph(random, 2 + random() % 9);
+    Flow const flow = flow_of(p);
+    if (!flow.reducible) continue;
+    for (std::uint32_t const a : flow.order)
+      for (std::uint32_t const b : flow.order) {
+        if (a == b || !flow.dominates(a, b) || !reaches(p, a, -1, -1)) continue;
+        bool const follows = flow.always_follows(b, a);
+        EXPECT_FALSE(follows && leaves_out(p, flow, a, b)) << round << ": " << a << " " << b;
+        all += follows ? 1 : 0;
+        ++pairs, other += flow.postdominates(b, a) != follows ? 1 : 0;
+      }
+  }
+  EXPECT_GT(pairs, 1000U);
+  EXPECT_GT(all, 300U);
+  EXPECT_GT(other, 20U);
 }
 
 TEST(Flow, LoopsAndTheirExits) {
