@@ -163,6 +163,26 @@ std::string_view rule_of_wait(FlowKernel const& kernel, std::uint32_t instructio
                                                : isa::barrier;
 }
 
+/// Executes an instruction by which the lanes of a warp exchange values; false if it is none.
+bool exchange(Now const& now) {
+  switch (now.decoded.handler) {
+    case Handler::shuffle:
+      return shuffle(now), true;
+    case Handler::vote:
+      return vote(now), true;
+    case Handler::elect:
+      return elect(now), true;
+    case Handler::active_mask:
+      return active_mask(now), true;
+    case Handler::reduce:
+      return reduce(now), true;
+    case Handler::match:
+      return match(now), true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names,
@@ -454,27 +474,7 @@ bool BlockRun::dispatch(Now const& now) {
     case Handler::extreme:
       return extreme(now), true;
     default:
-      return dispatch_exchange(now);
-  }
-}
-
-/// Instructions by which the lanes of a warp exchange values.
-bool BlockRun::dispatch_exchange(Now const& now) {
-  switch (now.decoded.handler) {
-    case Handler::shuffle:
-      return shuffle(now), true;
-    case Handler::vote:
-      return vote(now), true;
-    case Handler::elect:
-      return elect(now), true;
-    case Handler::active_mask:
-      return active_mask(now), true;
-    case Handler::reduce:
-      return reduce(now), true;
-    case Handler::match:
-      return match(now), true;
-    default:
-      return dispatch_async(now);
+      return exchange(now) || dispatch_async(now);
   }
 }
 

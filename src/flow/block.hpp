@@ -77,7 +77,6 @@ class BlockRun {
   [[nodiscard]] BlockState& block_of(Warp const& warp) { return *blocks_[warp.rank]; }
   bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
-  bool dispatch_exchange(Now const& now);
   bool dispatch_async(Now const& now);
   [[noreturn]] void too_many_steps(Warp const& warp) const;
   [[noreturn]] void waits_for_a_flag(Warp const& warp) const;

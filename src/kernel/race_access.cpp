@@ -93,7 +93,7 @@ bool touches_otherwise(ptx::Opcode const& op) {
                                                "stmatrix", "cp",       "cvta",  "mapa",  "isspacep",
                                                "wmma",     "multimem", "fence", "wgmma", "tcgen05"};
   if (op.name == "mbarrier" || op.name == "tensormap" || (op.name == "cp" && op.has("mbarrier")) ||
-      (op.name == "tcgen05" && op.has("commit")))
+      (op.name == "tcgen05" && (op.has("commit") || op.has("alloc"))) || (op.name == "st" && op.has("bulk")))
     return true;
   return std::find(std::begin(known), std::end(known), op.name) == std::end(known) &&
          std::any_of(op.parts.begin(), op.parts.end(),

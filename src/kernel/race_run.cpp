@@ -382,6 +382,7 @@ void RaceRun::store_global(Thread const& t, ptx::Instruction const& i) {
 /// An access to shared memory, if the address is there; false if the thread cannot go on.
 bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store_of) {
   MemoryAccess const& m = program_.accesses[index];
+  if (m.global) return true;  // the source of a copy
   SharedAccess const& known = accesses_[index];
   LoadSets::Set data = data_.sets.join(t.where.by, data_.passed);
   if (m.guard >= 0) {
@@ -403,6 +404,7 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   }
   if (known.role == RaceRole::none) return any_store_ = true, true;
   if (known.tile) return wgmma(t, number, index, {base.bits, false, data});
+  if (m.bytes == 0) return any_store_ = true, true;  // a box that is not known
   bool const matrix = m.instruction && (m.instruction->operation == Operation::ldmatrix ||
                                         m.instruction->operation == Operation::stmatrix);
   if (matrix && number % 32 >= 8 * m.instruction->matrices) return true;

@@ -29,9 +29,9 @@ bool may_make_generic(Instruction const& i) {
 
 /// Reason why a function may access shared memory; empty if it does not.
 std::string why_call_matters(Module const& module, std::string_view name, std::set<std::string_view>& seen) {
-  if (is_harmless(name)) return {};
   if (!seen.insert(name).second) return {};
   Function const* const callee = function_named(module, name);
+  if (is_harmless(name) && (callee == nullptr || callee->body.empty())) return {};
   if (callee == nullptr || callee->body.empty())
     return name.empty() ? "an indirect call" : "the function " + std::string(name) + " is not in this file";
   for (Instruction const& i : callee->body) {
@@ -40,8 +40,10 @@ std::string why_call_matters(Module const& module, std::string_view name, std::s
       if (std::string why = why_call_matters(module, callee_of(i), seen); !why.empty()) return why;
     bool const memory = op == "ld" || op == "ldu" || op == "st" || op == "atom" || op == "red" ||
                         op == "ldmatrix" || op == "stmatrix" || op == "cp" || op == "wmma";
+    if (op == "bar" || op == "barrier") return "the function " + std::string(name) + " has a barrier";
     Space const space = i.opcode.space;
-    if (takes_descriptors(i.opcode) ||
+    if (takes_descriptors(i.opcode) || op == "mbarrier" || op == "tensormap" || op == "tcgen05" ||
+        op == "clusterlaunchcontrol" ||
         (memory && (space == Space::shared || space == Space::generic || op == "cp")))
       return "the function " + std::string(name) + " may access shared memory";
   }

@@ -174,6 +174,14 @@ TEST(KernelRaces, ALockNeedsFences) {
 }
 
 TEST(KernelRaces, WhatIsNotModelledIsUndecided) {
+  expect_open("st.bulk.weak.shared::cta [%r2], 4096, 0; ld.shared.u32 %r6, [%r5];", "st.bulk");
+  expect_open("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 32; ld.shared.u32 %r6, [%r5];",
+              "tcgen05.alloc");
+  // the box of a tensor is not known where nothing initialises its mbarrier
+  expect_open(
+      "ld.param.u64 %rd1, [g]; cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%r2], [%rd1, {%r1}], [%r2+4096];",
+      "the box of a tensor");
   expect_open(copy + "cp.async.mbarrier.arrive.noinc.shared.b64 [%r2+64];", "cp.async.mbarrier.arrive");
   expect_open("bar.sync 1, 32; st.shared.u32 [%r4], %r1; bar.sync 1, 32; ld.shared.u32 %r6, [%r5];",
               "part of the block");
