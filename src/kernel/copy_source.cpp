@@ -1,6 +1,6 @@
 #include "copy_source.hpp"
 
-#include <swizproof/hardware/copy.hpp>
+#include <swizproof/hardware/bank.hpp>
 
 #include <fmt/format.h>
 
@@ -27,7 +27,8 @@ unsigned turns_of_source(Architecture const& arch, unsigned bytes, std::uint32_t
     apart.address[l] = l * bytes;
     if (from.active[l] && from.address[l] % bytes != 0) return 1;  // it faults
   }
-  return 1 + copy_wavefronts(arch, bytes, from, apart).most - copy_wavefronts(arch, bytes, apart, apart).most;
+  Instruction const copy{Operation::cp_async, bytes};
+  return 1 + cost(arch, copy, from).wavefronts - cost(arch, copy, apart).wavefronts;
 }
 
 std::optional<program::MemoryAccess> source_of(ExecutedKernel const& kernel, std::size_t index) {

@@ -69,6 +69,28 @@ State = collections.namedtuple("State", "pc hb fenced inits begun done memory re
 # mbarriers: (count, pending, bytes, phase, releases now, releases of the last phase) or None; cluster: (phase, arrived, releases, complete, phase of each thread)
 
 
+def explored(orders, start, most, check_end=lambda state: None):
+    """The values of all orders from a state on; raises Wrong, and returns None if there are more than so many states."""
+    seen, work, results = {start}, [start], set()
+    while work:
+        s = work.pop()
+        nexts = list(orders.steps(s))
+        if not nexts:
+            if s.flying or any(at <= len(code) for at, code in zip(s.pc, orders.code)):
+                raise Wrong("never released")
+            check_end(s)
+            results.add(s.results)
+        for other in nexts:
+            if other not in seen:
+                seen.add(other)
+                work.append(other)
+        if len(seen) > most:
+            return None
+    if len(results) != 1:
+        raise Wrong("values depend on the order")
+    return {f"y[{slot}]": str(value) for slot, value in enumerate(results.pop())}
+
+
 class Orders:
     """All orders of a kernel."""
 
@@ -108,23 +130,7 @@ class Orders:
         n = len(self.threads)
         start = State((0,) * n, (0,) * n, (0,) * n, (0,) * n, 0, 0, (None,) * (self.k.blocks * WORDS), (None,) * len(self.slots),
                       (None,) * (self.k.blocks * MBARRIERS), (0, 0, 0, 0, (-1,) * n), ((0, 0),) * self.k.blocks, ())
-        seen, work, results = {start}, [start], set()
-        while work:
-            s = work.pop()
-            nexts = list(self.steps(s))
-            if not nexts:
-                if s.flying or any(s.pc[t] <= len(self.code[t]) for t in range(n)):
-                    raise Wrong("never released")
-                results.add(s.results)
-            for other in nexts:
-                if other not in seen:
-                    seen.add(other)
-                    work.append(other)
-            if len(seen) > MOST_STATES:
-                return None
-        if len(results) != 1:
-            raise Wrong("values depend on the order")
-        return {f"y[{slot}]": str(value) for slot, value in enumerate(results.pop())}
+        return explored(self, start, MOST_STATES)
 
     def steps(self, s):
         for i, flight in enumerate(s.flying):

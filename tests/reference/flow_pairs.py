@@ -20,14 +20,11 @@ import sys
 import tempfile
 
 from asking import options_of, print_sums
+from flow_clusters import Wrong, explored
 from flow_pairs_kernels import PARTS, drawn, text_of
 
 MOST_STATES = 15000
 LOCAL = ("fbefore", "fafter", "pfence", "wld", "out")  # no other warp has a part in them
-
-
-class Wrong(Exception):
-    """A fault in one order."""
 
 
 Sets = collections.namedtuple("Sets", "mem exe pf view got fenced")
@@ -40,6 +37,11 @@ NOTHING = (0, 0, 0)
 
 def joined(a, b):
     return tuple(x | y for x, y in zip(a, b))
+
+
+def columns_are_free(state):
+    if any(freed == 0 for block in state.columns for _, freed in block):
+        raise Wrong("columns are allocated at the end")
 
 
 class Orders:
@@ -71,25 +73,7 @@ class Orders:
         empty = Sets(0, 0, 0, 0, 0, 0)
         start = State((0,) * n, ((empty, empty),) * n, 0, 0, (None,) * len(self.slots), (None,) * n, (None,) * 4, (0,) * 4, ((None, (), ()),) * 2, ((),) * 2, (0, 0), ((),) * 2,
                       (NOTHING,) * n, (None,) * 4, (0, 0, NOTHING, NOTHING, (-1,) * n), ((0, NOTHING),) * 2, ())
-        seen, work, results = {start}, [start], set()
-        while work:
-            s = work.pop()
-            nexts = list(self.steps(s))
-            if not nexts:
-                if s.flying or any(s.pc[t] <= len(self.code[t]) for t in range(n)):
-                    raise Wrong("never released")
-                if any(freed == 0 for block in s.columns for _, freed in block):
-                    raise Wrong("columns are allocated at the end")
-                results.add(s.results)
-            for other in nexts:
-                if other not in seen:
-                    seen.add(other)
-                    work.append(other)
-            if len(seen) > MOST_STATES:
-                return None
-        if len(results) != 1:
-            raise Wrong("values depend on the order")
-        return {f"y[{slot}]": str(value) for slot, value in enumerate(results.pop())}
+        return explored(self, start, MOST_STATES, columns_are_free)
 
     def steps(self, s):
         for t, code in enumerate(self.code):

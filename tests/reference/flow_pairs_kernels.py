@@ -1,31 +1,19 @@
 """Kernels of flow_pairs.py: tcgen05 of pairs of blocks, right ones with one or two instructions changed, and their PTX."""
 import copy
 
+import flow_clusters
+from flow_clusters import Op
+
 A, B, BARS = 0, 256, 512  # bytes of a block's tile
 PARTS = ("alloc", "dealloc", "relinquish")  # what a warp of the peer has a part of, too
 
 
-class Op:
-    """One instruction of a warp."""
-
-    def __init__(self, kind, **fields):
-        self.kind = kind
-        self.__dict__.update(fields)
-
-    def changed(self, **fields):
-        return Op(**{**self.__dict__, **fields})
-
-
-class Kernel:
+class Kernel(flow_clusters.Kernel):
     """Instructions of each warp, by (rank, warp), and the rows of D."""
 
     def __init__(self, warps, rows):
         self.code = {(r, w): [] for r in range(2) for w in warps[r]}
         self.rows = rows
-
-    def all(self, *ops):
-        for code in self.code.values():
-            code.extend(op.changed() for op in ops)
 
 
 # ------------------------------------------------------------------------------------------ the text

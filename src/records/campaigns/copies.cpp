@@ -6,15 +6,9 @@ namespace swizproof {
 
 void check_copies(Recomputation& r) {
   using namespace gpu;
-  std::uint64_t const patterns = copy_forms.size() * copy_cases * r.share.parts();
-  r.equal("patterns", r.counts.count("patterns"), patterns);
-  r.equal("units", r.evidence.units, patterns);
-  r.equal("units of all parts", r.evidence.units_of_all_parts,
-          r.evidence.shard == 1 ? copy_forms.size() * copy_cases * r.share.count : 0);
-  std::map<std::string, std::uint64_t> none;
-  for (auto const& [name, bytes] : copy_forms) none[std::string(name)] = 0;
-  r.equal("mismatches of each instruction", r.counts.group("mismatches_of"), none);
-  (void)r.longest.measured("seconds");
+  std::vector<std::string_view> forms;
+  for (auto const& [name, bytes] : copy_forms) forms.push_back(name);
+  r.check_patterns(forms, copy_cases);
   Json const& sample = r.groups_of_rows("sample");
   r.equal("instructions", sample.size(), copy_forms.size());
   std::set<std::string> seen;

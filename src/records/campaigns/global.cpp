@@ -7,15 +7,9 @@ namespace swizproof {
 void check_global(Recomputation& r) {
   using namespace gpu;
   std::uint64_t const a_part = std::uint64_t{global_kinds.size()} * global_patterns;
-  std::uint64_t const patterns = global_forms.size() * a_part * r.share.parts();
-  r.equal("patterns", r.counts.count("patterns"), patterns);
-  r.equal("units", r.evidence.units, patterns);
-  r.equal("units of all parts", r.evidence.units_of_all_parts,
-          r.evidence.shard == 1 ? global_forms.size() * a_part * r.share.count : 0);
-  std::map<std::string, std::uint64_t> none;
-  for (GlobalForm const& form : global_forms) none[std::string(form.name)] = 0;
-  r.equal("mismatches of each instruction", r.counts.group("mismatches_of"), none);
-  (void)r.longest.measured("seconds");
+  std::vector<std::string_view> forms;
+  for (GlobalForm const& form : global_forms) forms.push_back(form.name);
+  r.check_patterns(forms, a_part);
   Json const& sample = r.groups_of_rows("sample");
   r.equal("instructions", sample.size(), global_forms.size());
   std::set<std::string> seen;

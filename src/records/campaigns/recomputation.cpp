@@ -34,6 +34,17 @@ void Recomputation::check_mismatches_of(std::vector<Instruction> const& all) {
   equal("mismatches of each instruction", counts.group("mismatches_of"), none);
 }
 
+void Recomputation::check_patterns(std::vector<std::string_view> const& forms, std::uint64_t a_part) {
+  equal("patterns", counts.count("patterns"), forms.size() * a_part * share.parts());
+  equal("units", evidence.units, forms.size() * a_part * share.parts());
+  equal("units of all parts", evidence.units_of_all_parts,
+        evidence.shard == 1 ? forms.size() * a_part * share.count : 0);
+  std::map<std::string, std::uint64_t> none;
+  for (std::string_view const form : forms) none[std::string(form)] = 0;
+  equal("mismatches of each instruction", counts.group("mismatches_of"), none);
+  (void)longest.measured("seconds");
+}
+
 void Recomputation::check_units(std::uint64_t all) {
   equal("units", evidence.units, share.of(all));
   equal("units of all parts", evidence.units_of_all_parts, evidence.shard == 1 ? all : 0);
