@@ -28,10 +28,16 @@ Json const& Recomputation::list_of_rows(std::string const& key) {
   return found == nullptr ? none : *found;
 }
 
-void Recomputation::check_mismatches_of(std::vector<Instruction> const& all) {
+void Recomputation::check_no_mismatches(std::vector<std::string> const& forms) {
   std::map<std::string, std::uint64_t> none;
-  for (Instruction const& i : all) none[to_string(i)] = 0;
+  for (std::string const& form : forms) none[form] = 0;
   equal("mismatches of each instruction", counts.group("mismatches_of"), none);
+}
+
+void Recomputation::check_mismatches_of(std::vector<Instruction> const& all) {
+  std::vector<std::string> forms;
+  for (Instruction const& i : all) forms.push_back(to_string(i));
+  check_no_mismatches(forms);
 }
 
 void Recomputation::check_patterns(std::vector<std::string_view> const& forms, std::uint64_t a_part) {
@@ -39,9 +45,7 @@ void Recomputation::check_patterns(std::vector<std::string_view> const& forms, s
   equal("units", evidence.units, forms.size() * a_part * share.parts());
   equal("units of all parts", evidence.units_of_all_parts,
         evidence.shard == 1 ? forms.size() * a_part * share.count : 0);
-  std::map<std::string, std::uint64_t> none;
-  for (std::string_view const form : forms) none[std::string(form)] = 0;
-  equal("mismatches of each instruction", counts.group("mismatches_of"), none);
+  check_no_mismatches({forms.begin(), forms.end()});
   (void)longest.measured("seconds");
 }
 

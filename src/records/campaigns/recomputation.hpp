@@ -40,7 +40,8 @@ struct Recomputation {
   [[nodiscard]] Json const& groups_of_rows(std::string const& key);
   /// The rows of a campaign that has one list of them.
   [[nodiscard]] Json const& list_of_rows(std::string const& key);
-  /// Each of the instructions has its counter of mismatches, and it is 0.
+  /// Each form, or instruction, has its counter of mismatches, and it is 0.
+  void check_no_mismatches(std::vector<std::string> const& forms);
   void check_mismatches_of(std::vector<Instruction> const& all);
   /// Counts of a campaign that keeps each pattern, `a_part` for each part and form; a mismatch counter of 0 for each form.
   void check_patterns(std::vector<std::string_view> const& forms, std::uint64_t a_part);
