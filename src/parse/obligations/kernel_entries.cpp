@@ -480,6 +480,9 @@ class KernelEntries {
 
 std::vector<std::string> compiled_files(TomlFile const& obligations, std::string const& path) {
   namespace fs = std::filesystem;
+  if (path.empty())
+    throw InputError::whole("ptx names no file", "ptx = \"\"",
+                            "a file, a folder or a pattern: ptx = \"build/**/*.ptx\"");
   fs::path const whole = fs::path(obligations.folder()) / path;
   std::error_code error;
   bool const folder = fs::is_directory(whole, error);
