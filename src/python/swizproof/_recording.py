@@ -121,6 +121,7 @@ class recording:
         self.excess, self.data, self.undecided, self.empty, self.arch = excess, data, undecided, empty, arch
         self.claims: List[Claim] = []
         self.not_read: List[str] = []
+        self.not_used: List[str] = []
         self._hooks, self._added = Hooks(), list[Code]()
 
     def __enter__(self) -> "recording":
@@ -153,8 +154,7 @@ class recording:
                 self.claims += self._claims(code, used)
             except InputError as error:
                 self.not_read.append(f"{code.name}: {error}")
-        if self.claims:
-            self.not_read += [f"the allowance {one}: no recorded kernel has an access there" for one in self.allow if one not in used]
+        self.not_used = [one for one in self.allow if one not in used] if self.claims else []
 
     def _claims(self, code: Code, used: Set[str]) -> List[Claim]:
         """The claims of a kernel, with the allowances for lines that it has."""
@@ -186,16 +186,18 @@ class recording:
     def holds(self) -> bool:
         """True if each recorded kernel was read and stays within the budget."""
         nothing = not self.claims and not self.not_read and self.empty == "fail"
-        return not self._failing() and not self.not_read and not nothing
+        return not self._failing() and not self.not_read and not self.not_used and not nothing
 
     def report(self) -> str:
         """The kernels that are not proved, with the lines that cost more than they may."""
         if not self.claims and not self.not_read:
             return "swizproof: no kernel was compiled or launched here by Triton, torch.compile, Numba or CuTe DSL"
         failing = self._failing()
-        lines = [f"swizproof: {len(failing) + len(self.not_read)} of {len(self.claims) + len(self.not_read)} kernels are not proved to take at most {self.excess} wavefronts above the ideal{' and to have no race' if self.races else ''}"]
+        number, budget = len(failing) + len(self.not_read), f"to take at most {self.excess} wavefronts above the ideal{' and to have no race' if self.races else ''}"
+        lines = [f"swizproof: {number} of {len(self.claims) + len(self.not_read)} kernels are not proved {budget}"] if number else []
         for claim in failing:
             lines.append(f"{claim.verdict:8} {without_tags(claim.name)}")
             lines += (kernel_lines(claim.kernel, failing=True) if claim.kernel else []) or [f"  {claim.reason or claim.detail}"]
-        return "\n".join(lines + [f"not read {one}" for one in self.not_read])
+        lines += [f"not read {one}" for one in self.not_read]
+        return "\n".join(lines + [f"swizproof: no recorded kernel has an access at the line of the allowance {one}" for one in self.not_used])
 
