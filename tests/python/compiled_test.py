@@ -312,10 +312,12 @@ class OfOthers(Folder):
         from cupy.cuda import nvrtc
 
         nvrtc.asked.clear()
+        self.enterContext(unittest.mock.patch.dict(os.environ, {"CUDA_PATH": str(self.folder)}))
         answer = swizproof.kernel(cupy.RawKernel("// mine\n", "transpose", ("-DN=1",)), block=(32, 8))
         self.assertEqual(len(answer.kernels), 3)
         ((source, name, words),) = nvrtc.asked
         self.assertEqual(pathlib.Path(name).read_text(), source)  # lines of the PTX name this file
+        self.assertIn(f"-I{self.folder}/include", words)  # CuPy's headers include the toolkit's cuda_fp16.h
         self.assertEqual(set(words) >= {"-DN=1", "-lineinfo", "-arch=compute_90", "--std=c++17"}, True)
         with self.assertRaisesRegex(swizproof.InputError, "NVRTC does not compile bad[\\s\\S]*identifier is undefined"):
             swizproof.kernel(cupy.RawKernel("error", "bad"))
@@ -438,7 +440,7 @@ class Recording(Folder):
         self.assertEqual([claim.verdict for claim in seen.claims], ["proved", "proved"])
         with self.assertRaisesRegex(swizproof.NotProved, "32 wavefronts, ideal 1"), swizproof.recording(allow=[{"line": "k.py:3", "at_most": 31}]):
             self.kernel[(1,)](PTX=slow)
-        with self.assertRaisesRegex(swizproof.NotProved, 'the allowance {line = "k.py:4", at_most = 2}: no recorded kernel has an access there'), swizproof.recording(allow=allow):
+        with self.assertRaisesRegex(swizproof.NotProved, r'^swizproof: no recorded kernel has an access at the line of the allowance {line = "k.py:4", at_most = 2}$'), swizproof.recording(allow=allow):
             self.kernel[(1,)](PTX=slow)
         with self.assertRaisesRegex(swizproof.NotProved, "not read [\\s\\S]*at_mots"), swizproof.recording(allow=[{"line": "k.py:3", "at_mots": 31}]):
             self.kernel[(1,)](PTX=slow)

@@ -235,13 +235,23 @@ def _of_cupy(fn: Any, args: Sequence[Any], launch: Dict[str, Any], arch: str) ->
     return [Code(name, _nvrtc(name, text, options, getattr(fn, "name_expressions", None) or (), arch)) for text in texts]
 
 
+def _toolkit_headers() -> List[str]:
+    """Folders of the toolkit's headers, where CuPy finds them: CuPy's own headers include cuda_fp16.h."""
+    root = importlib.import_module("cupy.cuda").get_cuda_path()
+    found = [os.path.join(root, "include")] if root else []
+    if importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.pathfinder"):
+        wheels = importlib.import_module("cuda.pathfinder").find_nvidia_header_directory("cudart")
+        found += [wheels] if wheels else []
+    return found
+
+
 def _nvrtc(name: str, source: str, options: Tuple[str, ...], expressions: Sequence[str], arch: str) -> str:
     """PTX of CUDA C++, by the NVRTC of CuPy; the source is in a file that lines can name."""
     cupy = importlib.import_module("cupy")
     nvrtc = getattr(importlib.import_module("cupy.cuda"), "nvrtc", None) or importlib.import_module("cupy_backends.cuda.libs.nvrtc")
     number = re.match(r"sm_\d+", arch)
     include = pathlib.Path(cupy.__file__).parent / "_core" / "include"
-    headers = [f"-I{folder}" for folder in (include, *sorted((include / "cupy" / "_cccl").glob("*")))]
+    headers = [f"-I{folder}" for folder in (include, *sorted((include / "cupy" / "_cccl").glob("*")), *_toolkit_headers())]
     std = () if any("std" in one for one in options) else ("--std=c++17",)
     words = (*options, *std, *headers, "-lineinfo", f"-arch={number[0].replace('sm', 'compute') if number else 'compute_90'}")
     program = nvrtc.createProgram(source, str(written(f"{name}.cu", source)), (), ())
