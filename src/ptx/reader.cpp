@@ -233,11 +233,11 @@ class Body {
       rest.remove_prefix(static_cast<std::size_t>(stop - rest.data()));
       return n;
     };
-    Location here{next(), next(), -1};
+    Location here{next(), next()};
     (void)next();
     if (std::size_t const inlined = rest.find("inlined_at"); inlined != rest.npos) {
       rest.remove_prefix(inlined + 10);
-      Location outer{next(), next(), -1};
+      Location outer{next(), next()};
       // The place that it is inlined at is one that was seen: with that one's own chain.
       for (std::size_t i = module_.locations.size(); i-- > 0 && i + 64 > module_.locations.size();)
         if (module_.locations[i].file == outer.file && module_.locations[i].line == outer.line) {
@@ -246,10 +246,32 @@ class Body {
         }
       module_.locations.push_back(outer);
       here.inlined_at = static_cast<std::int32_t>(module_.locations.size() - 1);
+    } else {
+      here.inlined_at = inlined_in_comment(rest, here.line);
     }
     if (here.line == 0) return;  // of no line: the one before goes on
     module_.locations.push_back(here);
     location_ = static_cast<std::int32_t>(module_.locations.size() - 1);
+  }
+
+  /// The place that a `.loc` without inlined_at is inlined at, from LLVM's comment `// a.py:3:1 @[ b.py:8:32 @[ c.py:11:84 ] ]`, as in
+  /// PTX of Triton: the inner line, which `.loc` has, and those it was inlined at. -1 without one.
+  std::int32_t inlined_in_comment(std::string_view rest, std::uint32_t line) {
+    std::vector<Location> chain;
+    for (std::size_t at = rest.find("//"); at != rest.npos; at = rest.find("@[")) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(' ', at + 2), rest.size()));
+      std::size_t const name = std::min(rest.find(':'), rest.size());
+      std::uint32_t n = 0;
+      (void)std::from_chars(rest.data() + std::min(name + 1, rest.size()), rest.data() + rest.size(), n);
+      chain.push_back({0, n, -1, rest.substr(0, name)});
+      rest.remove_prefix(name);
+    }
+    if (chain.size() < 2 || chain[0].line != line) return -1;
+    for (std::size_t i = chain.size(); i-- > 1;) {
+      if (i + 1 < chain.size()) chain[i].inlined_at = static_cast<std::int32_t>(module_.locations.size() - 1);
+      module_.locations.push_back(chain[i]);
+    }
+    return static_cast<std::int32_t>(module_.locations.size() - 1);
   }
 
   // ------------------------------------------------------------------------------------- instructions
@@ -462,11 +484,28 @@ Module read_module(std::string text, std::string const& name,
   return Reader(shared, name, wanted).read();
 }
 
+namespace {
+
+/// The name of the one file whose last part is `called`; else `called`.
+std::string full_name(Module const& module, std::string_view called) {
+  std::string const* found = nullptr;
+  for (std::string const& file : module.files) {
+    if (std::string_view(file).substr(file.find_last_of('/') + 1) != called) continue;
+    if (found != nullptr) return std::string(called);
+    found = &file;
+  }
+  return found != nullptr ? *found : std::string(called);
+}
+
+}  // namespace
+
 std::vector<SourceLine> source_lines(Module const& module, std::int32_t location) {
   std::vector<SourceLine> lines;
   while (location >= 0) {
     Location const& at = module.locations[static_cast<std::size_t>(location)];
-    lines.push_back({at.file < module.files.size() ? module.files[at.file] : "", at.line});
+    lines.push_back({at.called.empty() ? at.file < module.files.size() ? module.files[at.file] : ""
+                                       : full_name(module, at.called),
+                     at.line});
     location = at.inlined_at;
   }
   return lines;

@@ -40,6 +40,7 @@ struct Location {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
   std::int32_t inlined_at = -1;  ///< index of a location, or -1
+  std::string_view called{};     ///< last part of the file's name, from a comment, in place of `file`
 };
 
 /// One instruction. `guard` is -1 where it has none.

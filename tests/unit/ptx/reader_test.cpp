@@ -102,6 +102,26 @@ TEST(PtxReader, LinesOfTheSource) {
   EXPECT_EQ(m.locations.at(static_cast<std::size_t>(inlined.inlined_at)).line, 50U);
 }
 
+// As LLVM prints it; files come behind the kernel, and two of them may have one name.
+TEST(PtxReader, LinesOfTheSourceInComments) {
+  Module const m = module_of(
+      ".entry k() {\n.loc\t2 293 36                        // std.py:293:36 @[ my.py:8:32 @[ my.py:11:84 ] "
+      "]\nL:\n"
+      ".loc 1 7 1 // my.py:7:1\nL2:\n.loc 2 5 1 // std.py:6:1 @[ my.py:9:1 ]\nL3:\n"
+      ".loc 2 5 1 // std.py:5:1 @[ two.py:9:1 ]\nret;\n}\n"
+      ".file 1 \"/a/my.py\"\n.file 2 \"/b/std.py\"\n.file 3 \"/a/two.py\"\n.file 4 \"/b/two.py\"\n");
+  auto const lines = [&](std::size_t i) {
+    std::string text;
+    for (auto const& [file, line] : source_lines(m, m.functions.at(0).body.at(i).location))
+      text += file + ":" + std::to_string(line) + " ";
+    return text;
+  };
+  EXPECT_EQ(lines(0), "/b/std.py:293 /a/my.py:8 /a/my.py:11 ");
+  EXPECT_EQ(lines(1), "/a/my.py:7 ");
+  EXPECT_EQ(lines(2), "/b/std.py:5 ");  // a comment about another line
+  EXPECT_EQ(lines(3), "/b/std.py:5 two.py:9 ");
+}
+
 TEST(PtxReader, NamesTheLineOfAnError) {
   auto const message = [](std::string const& body) -> std::string {
     try {
