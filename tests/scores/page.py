@@ -59,16 +59,35 @@ def corpora(rows):
             + "\n" + table(["race in", "the answer", "read by hand"], races))
 
 
+def racecheck(version, rows):
+    """What racecheck finds of the same launches, by suite and label."""
+    counts = {}
+    for suite, _, label, answer, how, hazards in rows:
+        one = counts.setdefault((suite, "race" if label == "race" else "race free" if label in ("race free", "right") else "another fault"), collections.Counter())
+        one["cases"] += 1
+        one[answer] += 1
+        one["hazards" if hazards not in ("", "0") else "none" if "SUCCESS" in how else "not ended"] += 1
+    names = ("cases", "proved", "refuted", "unknown", "hazards", "none", "not ended")
+    head = ["suite", "label", "cases", *(f"flow: {one}" for one in names[1:4]), "racecheck: hazards", "none", "faults, hangs or is not launched"]
+    return (f"## racecheck on the same launches\n\ncompute-sanitizer {version} on an H200, by `racecheck.py`: each case launched once, with the arrays of the case, else zeros. racecheck looks at shared memory; "
+            "the races of faial's and ScoR's cases without hazards are on global memory. The hazards of Weft's right kernels are at named barriers, on which `bar.arrive` and `bar.sync` meet.\n\n"
+            + table(head, [[*key, *(str(one[name]) for name in names)] for key, one in counts.items()]))
+
+
 def main():
     races = sys.argv[1:2] == ["--races"]
     suites = [read(pathlib.Path(path)) for path in sys.argv[2 if races else 1:]]
     scores = ("right", "wrong", "explained", "undecided", "not asked")
+    sanitized = [suite for suite in suites if suite[0].startswith("racecheck")]
+    suites = [suite for suite in suites if suite not in sanitized]
     labelled = [suite for suite in suites if not suite[0].startswith("kernels of")]
     counts = [[title, commit, str(len(rows)), *(str(sum(row[3] == score for row in rows)) for score in scores), f"{max((float(row[5].split()[0]) for row in rows), default=0):.1f} s"]
               for title, commit, rows in labelled]
     print((RACES_HEAD if races else HEAD) + table(["suite", "commit", "cases", *scores, "slowest"], counts))
     proofs = sum(row[2] == "proved" and row[1] not in ("right", "race free", "one outcome", "condition") and row[3] == "wrong" for _, _, rows in labelled for row in rows)
     print(f"Wrong kernels that were proved, without an explanation: {proofs}.\n")
+    for _, version, rows in sanitized:
+        print(racecheck(version, rows))
     for title, _, rows in suites:
         if title.startswith("kernels of"):
             print(f"## {title}\n\nThese kernels have no label: `race_corpora.py` asks one of each file, for every launch, and each race is read by hand.\n\n{corpora(rows)}")

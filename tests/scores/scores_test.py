@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """scores_test.py BINARY: each script of this folder on a small checkout of own text, with a case that is answered as its label says and one that is not."""
+import json
 import os
 import pathlib
 import subprocess
@@ -107,6 +108,29 @@ class Scores(unittest.TestCase):
             page.write_text(r.stdout)
             made = subprocess.run([sys.executable, HERE / "page.py", page], capture_output=True, text=True, check=True).stdout
             return [line.rsplit(" | ", 1)[0] for line in r.stdout.strip().split("\n")[1:]], r.returncode, made
+
+    def test_racecheck_stands_beside_the_suites(self):
+        rows = ["S | a | race | refuted | launched: SUCCESS | 3", "S | b | race | proved | launched: SUCCESS | 0", "S | c | right | proved | launched: does not end | ", "S | d | misuse | refuted | not launched: X | "]
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "output")
+            page.write_text("\n".join(["# racecheck on the launches of flow, 1.2", *rows, "4 cases\n"]))
+            made = subprocess.run([sys.executable, HERE / "page.py", page], capture_output=True, text=True, check=True).stdout
+        for row in ("S | race | 2 | 1 | 1 | 0 | 1 | 1 | 0", "S | race free | 1 | 1 | 0 | 0 | 0 | 0 | 1", "S | another fault | 1 | 0 | 1 | 0 | 0 | 0 | 1"):
+            self.assertIn(f"| {row} |\n", made)
+
+    def test_what_was_asked_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = pathlib.Path(folder, "asked")
+            checkout = pathlib.Path(folder, "microbenchmarks/src")
+            checkout.mkdir(parents=True)
+            checkout.joinpath("norace_x.cu").write_text("// #define NBLOCKS 1\n// #define TPERBLK 64\n" + kernel("x", ["u64"], True))
+            nvcc = pathlib.Path(folder, "nvcc")
+            nvcc.write_text(NVCC)
+            nvcc.chmod(0o755)
+            subprocess.run([sys.executable, HERE / "scor.py", folder, "--binary", BINARY, "--nvcc", nvcc, "--asked", asked], capture_output=True, check=True)
+            (case,) = map(json.loads, asked.read_text().splitlines())
+        self.assertEqual((case["name"], case["label"], case["answer"], case["options"][:2]), ("norace_x", "race free", "proved", ["--block", "64"]))
+        self.assertIn(".entry x(", case["ptx"])
 
     @staticmethod
     def commit(repo, tag, files):

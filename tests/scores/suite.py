@@ -32,6 +32,7 @@ class Suite:
         parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
         parser.add_argument("--only", default="", help="a part of the names of the cases")
         parser.add_argument("--keep", type=pathlib.Path, help="folder that keeps the PTX")
+        parser.add_argument("--asked", type=pathlib.Path, help="file for racecheck.py: what flow was asked, a JSON line a case")
         for name, options in (arguments or {}).items():
             parser.add_argument(name, **options)
         self.given = parser.parse_args()
@@ -39,7 +40,7 @@ class Suite:
         self._temporary = tempfile.TemporaryDirectory()
         self.folder = self.given.keep or pathlib.Path(self._temporary.name)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.scores = collections.Counter()
+        self.scores, self.title, self._last = collections.Counter(), title, None
         print(f"# {title}, {commit or commit_of(self.checkout)}", flush=True)
 
     def wanted(self, name):
@@ -61,6 +62,7 @@ class Suite:
         """The JSON of `swizproof flow`; a refusal has the verdict unknown."""
         path = self.folder / "asked.ptx"
         path.write_text(ptx)
+        self._last = {"ptx": ptx, "options": [str(word) for word in options]}
         try:
             r = subprocess.run([self.given.binary, "flow", path, *options, "--repair-steps", "0", "--json"], capture_output=True, text=True, check=False, timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -102,6 +104,10 @@ class Suite:
         answer, score = document["verdict"], scored(label, document)
         if score == "wrong" and explained:
             score = "explained"
+        if self.given.asked and self._last:
+            with self.given.asked.open("a") as file:
+                file.write(json.dumps({"suite": self.title, "name": name, "label": label, "answer": answer} | self._last) + "\n")
+        self._last = None
         reason = "; ".join(part for part in (reason_of(document), explained if score == "explained" else "", note) if part)
         self.write(name, label, answer, score, reason, seconds)
         return document
