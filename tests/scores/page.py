@@ -18,6 +18,8 @@ script explain its labels and its edits of kernels.
 
 Suites of at most 40 cases are listed completely; of larger ones, all cases that are not *right*.
 
+Triton's tests of its concurrency sanitizer are restated as PTX ([flow_consan](program/flow_consan)). CUTracer's tests are not here: their kernels need a fork of Triton (`tlx`), and no PTX of them is public.
+
 """
 
 

@@ -109,6 +109,15 @@ class Scores(unittest.TestCase):
             made = subprocess.run([sys.executable, HERE / "page.py", page], capture_output=True, text=True, check=True).stdout
             return [line.rsplit(" | ", 1)[0] for line in r.stdout.strip().split("\n")[1:]], r.returncode, made
 
+    def test_cicuvc_compares_wavefronts(self):
+        run = "def pattern(spec): return [32 * t for t in range(32)]\n"
+        note = "| identity `t` | 1/0 | 1/0 |\n| stride 32 (all bank 0) | **32/31** | **32/31** |\n"
+        lines, code, page = self.run_script("cicuvc.py", {"tests/bankconf/run.py": run, "notes/sm90/arch/shared_bank_conflicts.md": note})
+        self.assertEqual(code, 1)
+        self.assertEqual([line.split(" | ")[:4] for line in lines[:2]], [["ld.shared.b32 id", "1", "32", "wrong"], ["st.shared.b32 id", "1", "32", "wrong"]])
+        self.assertIn(["st.shared.b32 stride:32", "32", "32", "right"], [line.split(" | ")[:4] for line in lines])
+        self.assertIn("| cicuvc/nvidia-sass-document bank conflicts on sm_120 | unknown | 79 | 2 | 2 | 0 | 0 | 75 |", page)
+
     def test_racecheck_stands_beside_the_suites(self):
         rows = ["S | a | race | refuted | launched: SUCCESS | 3", "S | b | race | proved | launched: SUCCESS | 0", "S | c | right | proved | launched: does not end | ", "S | d | misuse | refuted | not launched: X | "]
         with tempfile.TemporaryDirectory() as folder:
