@@ -224,7 +224,8 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "wgmma") return wgmma_handler(d);
   if (op == "setmaxnreg") return Handler::set_registers;
   if (op == "tcgen05") return tensor_handler(d);
-  if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
+  if (op == "fence" && d.has("proxy"))
+    return d.has("async") || d.has("async::generic") ? Handler::proxy_fence : Handler::refused;
   if (op == "fence" && d.has("mbarrier_init")) return Handler::mbarrier_fence;
   if (op == "fence" || op == "membar") return Handler::memory_fence;
   if (op == "trap") return Handler::trap;

@@ -169,9 +169,39 @@ bool cluster_barrier(Now const& now) {
 // ------------------------------------------------------------------------------------- fences and flags
 
 /// fence.proxy.async: of the block's own shared memory, of the cluster's, of global memory, or of all.
+namespace {
+
+/// fence.proxy.async::generic, from accesses of the generic proxy to those of the async proxy: .release has the block's own shared memory,
+/// .acquire that of the cluster.
+void one_way_fence(Now const& now) {
+  bool const acquires = now.decoded.has("acquire");
+  auto& fences = now.block.cluster.fences;
+  Clocks& clocks = now.block.clocks;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = now.thread(lane);
+    if (!acquires) fences[now.block.rank].release(t, clocks);
+    for (ProxyFences& of_rank : fences) {
+      if (!acquires) continue;
+      if (of_rank.released_relaxed(t, clocks))
+        now.refuse(
+            "fence.proxy.async::generic with a relaxed operation between release and acquire: the order of "
+            "memory that the two make is not modelled");
+      if (of_rank.released_alone(t, clocks))
+        now.block.assumed.insert(
+            "fence.proxy.async::generic.release and .acquire of one thread are a fence without a barrier "
+            "between them, which the PTX ISA does not specify");
+      of_rank.acquire(t, clocks);
+    }
+  }
+}
+
+}  // namespace
+
 void proxy_fence(Now const& now) {
   bool const global = now.decoded.has("global"), own = now.decoded.has("shared::cta");
   bool const in_shared = own || now.decoded.has("shared::cluster");
+  if (now.decoded.has("async::generic")) return one_way_fence(now);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     for (unsigned rank = 0; rank < now.block.units.blocks && !global; ++rank)

@@ -51,6 +51,24 @@ TEST(Proxies, NeedAFenceBeforeTheTmaOverwrites) {
   EXPECT_EQ(with(filled(st), FlowProxy::off), "proved");
 }
 
+// PTX ISA 9.0, 9.7.13.4: a release synchronizes with an acquire.
+TEST(Proxies, HaveFencesOfOneDirection) {
+  std::string const st = "st.shared.u32 [%r3], 0;\n", meet = "bar.sync 0;\n",
+                    release = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;\n",
+                    acquire = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;\n";
+  EXPECT_EQ(filled(st + release + meet + acquire).kind(), "proved");
+  EXPECT_EQ(filled(st + release + meet + only_first("$A", acquire)).kind(), "proved");
+  EXPECT_EQ(filled(st + release + meet).kind(), "missing fence");
+  EXPECT_EQ(filled(st + meet + acquire).kind(), "missing fence");
+  EXPECT_EQ(filled(release + st + meet + acquire).kind(), "missing fence");
+  FlowReport const own = filled(st + release + acquire).report();
+  EXPECT_EQ(own.verdict, FlowVerdict::proved);
+  EXPECT_EQ(own.assumed.size(), 1U);
+  EXPECT_EQ(filled(st + acquire + meet + release).kind(), "missing fence");
+  EXPECT_EQ(filled(st + only_warp(0, "$R", release) + meet + acquire).kind(), "missing fence");
+  EXPECT_EQ(filled(meet + acquire, release).kind(), "proved");
+}
+
 TEST(Proxies, TakeAFenceOfAnyThreadOnTheWay) {
   std::string const st = "st.shared.u32 [%r3], 0;\nbar.sync 0;\n", fence = "fence.proxy.async.shared::cta;\n";
   EXPECT_EQ(filled(st + only_warp(1, "$X", fence)).kind(), "proved");
