@@ -43,6 +43,7 @@ std::size_t operands_of(Decoded const& d) {
   switch (d.handler) {
     case Handler::load:
     case Handler::store:
+    case Handler::move_wide:
     case Handler::ldmatrix:
     case Handler::stmatrix:
     case Handler::movmatrix:
@@ -436,6 +437,8 @@ bool BlockRun::dispatch(Now const& now) {
       return load(now), true;
     case Handler::store:
       return store(now), true;
+    case Handler::move_wide:
+      return move_wide(now), true;
     case Handler::atomic:
       return atomic(now), true;
     case Handler::store_zeros:

@@ -57,6 +57,7 @@ struct Warp {
   std::vector<std::uint32_t> counts{};  ///< executions of each instruction
   /// Lanes that execute a way which data may not choose: their stores may not happen.
   std::uint32_t doubtful = 0;
+  std::map<std::uint32_t, std::array<Word, 32>> upper{};  ///< upper halves of registers of 128 bits
   // wgmma
   std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
   /// A register that a wgmma uses which is not complete: its group and instruction, and if it is an accumulator or a part of A.

@@ -53,6 +53,17 @@ void write_bytes(Now const& now, program::Space space, std::uint64_t address, un
 [[nodiscard]] Word update(Now const& now, Bytes& memory, std::uint64_t address, unsigned bytes,
                           Toucher const& by);
 
+// wide_registers.cpp: registers of 128 bits
+/// Value of a register of 128 bits.
+struct WideWord {
+  Word low{}, high{};
+};
+/// A register of 128 bits, or `{low, high}`.
+[[nodiscard]] WideWord wide_operand(Now const& now, ptx::Operand const& o, unsigned lane);
+void put_wide(Now const& now, ptx::Operand const& o, unsigned lane, WideWord const& value);
+/// ld, st and mov of .b128.
+void move_wide(Now const& now);
+
 // atomics.cpp
 void atomic(Now const& now);
 /// The value that memory holds after an operation; `op` is add, min and so on.

@@ -264,9 +264,21 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
   take_params();
 }
 
+/// Registers of 128 bits are executed by a few instructions alone: the others have 64 bits of a register.
+Handler FlowKernel::handler_of_wide(Decoded const& d, ptx::Instruction const& in) const {
+  bool wide = false;
+  for (ptx::Operand const& o : in.operands)
+    each_register(o, [&](std::uint32_t r) { wide = wide || function.registers[r].bits == 128; });
+  if (!wide) return d.handler;
+  bool const moves = d.handler == Handler::load || d.handler == Handler::store || d.name == "mov";
+  return moves && !d.strong && d.lanes == 1 && d.type.bits == 128 ? Handler::move_wide : Handler::refused;
+}
+
 void FlowKernel::decode() {
-  for (ptx::Instruction const& i : function.body)
+  for (ptx::Instruction const& i : function.body) {
     decoded.push_back(i.label != 0 ? Decoded{} : Decoded(i.opcode));
+    decoded.back().handler = handler_of_wide(decoded.back(), i);
+  }
   for (Decoded const& d : decoded) {
     asynchronous = asynchronous || is_asynchronous(d.handler);
     stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||

@@ -22,6 +22,7 @@ enum class Handler : std::uint8_t {
   nothing,  ///< no effect on values: fences, hints
   load,
   store,
+  move_wide,     ///< ld, st, mov of registers of 128 bits
   store_zeros,   ///< st.bulk
   store_async,   ///< st.async
   map_address,   ///< mapa
@@ -205,6 +206,7 @@ struct FlowKernel {
 
  private:
   void decode();
+  [[nodiscard]] Handler handler_of_wide(Decoded const& d, ptx::Instruction const& in) const;
   void find_ends();
   void place_symbols();
   void place_variables();
