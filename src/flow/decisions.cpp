@@ -4,11 +4,26 @@ namespace swizproof::flow_detail {
 
 std::optional<bool> Decisions::value(Name condition) {
   if (auto const before = known(condition)) return before;
+  auto const value = next_value();
+  if (value) values_[condition] = *value;
+  return value;
+}
+
+std::optional<bool> Decisions::next_value() {
   if (met_ == path_.size()) {
-    if (path_.size() == most_conditions || ways_ == most_ways) return std::nullopt;
+    if (path_.size() == most_conditions || ways_ >= most_ways) return std::nullopt;
     path_.push_back(false);
   }
-  return values_[condition] = path_[met_++];
+  return path_[met_++];
+}
+
+std::optional<unsigned> Decisions::choose(unsigned count) {
+  for (unsigned n = 0; n + 1 < count; ++n) {
+    auto const further = next_value();
+    if (!further) return std::nullopt;
+    if (!*further) return n;
+  }
+  return count - 1;
 }
 
 bool Decisions::next() {

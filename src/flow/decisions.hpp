@@ -26,6 +26,8 @@ class Decisions {
     auto const at = values_.find(condition);
     return at == values_.end() ? std::nullopt : std::optional(at->second);
   }
+  /// One of `count` numbers, 0 in the first way; nothing if it has too many conditions or ways.
+  std::optional<unsigned> choose(unsigned count);
   /// Begins another way; false if all were followed.
   bool next();
   /// Ways that were followed to their end, and the last one.
@@ -33,6 +35,7 @@ class Decisions {
   [[nodiscard]] bool any() const { return !path_.empty(); }
 
  private:
+  [[nodiscard]] std::optional<bool> next_value();
   std::vector<bool> path_{};
   std::size_t met_ = 0, ways_ = 1;
   std::map<Name, bool> values_{};
