@@ -44,6 +44,8 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::load:
     case Handler::store:
     case Handler::move_wide:
+    case Handler::query_cancel:
+    case Handler::try_cancel:
     case Handler::ldmatrix:
     case Handler::stmatrix:
     case Handler::movmatrix:
@@ -439,6 +441,8 @@ bool BlockRun::dispatch(Now const& now) {
       return store(now), true;
     case Handler::move_wide:
       return move_wide(now), true;
+    case Handler::query_cancel:
+      return query_cancel(now), true;
     case Handler::atomic:
       return atomic(now), true;
     case Handler::store_zeros:
@@ -506,6 +510,8 @@ bool BlockRun::dispatch_async(Now const& now) {
       return bulk_reduce(now), true;
     case Handler::bulk_groups:
       return bulk_groups(now), true;
+    case Handler::try_cancel:
+      return try_cancel(now), true;
     case Handler::store_async:
       return store_async(now), true;
     case Handler::address_rank:

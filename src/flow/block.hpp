@@ -43,6 +43,10 @@ class BlockRun {
   /// Parts that an answer for every order does not cover, and readings of the PTX ISA that it depends on.
   [[nodiscard]] std::set<std::string> const& left_out() const { return state_.left_out; }
   [[nodiscard]] std::set<std::string> const& assumed() const { return state_.assumed; }
+  /// Clusters that this one has canceled, by their first blocks.
+  [[nodiscard]] std::vector<std::array<std::uint32_t, 3>> const& canceled() const {
+    return state_.control.canceled;
+  }
   [[nodiscard]] ArrayUses const& uses() const { return state_.uses; }
   /// Instructions that were executed, at least once.
   [[nodiscard]] std::set<std::uint32_t> executed() const;

@@ -8,6 +8,7 @@
 #include "flags.hpp"
 #include "hints.hpp"
 #include "kernel.hpp"
+#include "launch_control.hpp"
 #include "mbarriers.hpp"
 #include "paths.hpp"
 #include "proxies.hpp"
@@ -121,6 +122,7 @@ struct ClusterState {
   Flags flags;
   Lifetimes lifetimes;
   AtomicKinds atomic_kinds{};
+  LaunchControl control{};
   TensorFences tensor_fences;
   std::vector<TensorPair> pairs;      ///< ranks 2 k and 2 k + 1
   std::vector<BlockState*> blocks{};  ///< by rank

@@ -101,7 +101,8 @@ Word read_source(Now const& now, std::uint64_t address, Toucher const& by) {
   return element_byte(now, address);
 }
 
-/// A byte that a unit of the async proxy writes.
+}  // namespace
+
 void write_async(Now const& now, program::Space space, std::uint64_t address, Toucher const& by,
                  Word const& value) {
   Bytes& to = space == program::Space::shared ? now.block.shared : now.block.global;
@@ -128,6 +129,8 @@ void write_async(Now const& now, program::Space space, std::uint64_t address, To
   now.block.flags.forget(address, 1);
   to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
 }
+
+namespace {
 
 /// Destination of a copy and its mbarrier.
 struct Destination {

@@ -98,7 +98,7 @@ namespace {
 
 /// The instruction names its shared memory as the block's own: `.shared` and `.shared::cta`, and not `.shared::cluster`.
 bool of_own_block(Now const& now) {
-  if (now.decoded.has("shared::cluster")) return false;
+  if (now.decoded.has("shared::cluster") || now.decoded.has("multicast::cluster::all")) return false;
   return now.decoded.has("shared") || now.decoded.has("shared::cta") ||
          now.decoded.handler == Handler::copy_async;
 }

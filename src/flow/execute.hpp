@@ -98,6 +98,14 @@ void bulk_groups(Now const& now);
 [[nodiscard]] Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                               Toucher const& by);
 
+/// A byte that a unit of the async proxy writes.
+void write_async(Now const& now, program::Space space, std::uint64_t address, Toucher const& by,
+                 Word const& value);
+
+// launch_control.cpp: clusterlaunchcontrol
+void try_cancel(Now const& now);
+void query_cancel(Now const& now);
+
 // wmma.cpp
 void wmma_move(Now const& now);
 void wmma_product(Now const& now);

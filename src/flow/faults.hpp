@@ -92,6 +92,8 @@ inline constexpr std::string_view
     tensor_scales = "PTX ISA 9.1, 9.7.16.10.7: block scaling for tcgen05.mma",
     tensor_layout = "PTX ISA 9.1, 9.7.16.10.5: data path layout organization",
     tensor_instruction = "PTX ISA 9.1, 9.7.16.4.2: instruction descriptor", wgmma = "PTX ISA, wgmma.fence",
+    try_cancel = "PTX ISA 9.0, 9.7.13.17: clusterlaunchcontrol.try_cancel",
+    query_cancel = "PTX ISA 9.0, 9.7.13.18: clusterlaunchcontrol.query_cancel",
     bulk_store = "PTX ISA, st.bulk", store_async = "PTX ISA, st.async",
     warpgroup =
         "PTX ISA, wgmma.mma_async, setmaxnreg: .aligned, all threads of the warpgroup execute the same",

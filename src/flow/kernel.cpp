@@ -224,6 +224,10 @@ Handler handler_of(program::Opcode const& d) {
   if (op == "wgmma") return wgmma_handler(d);
   if (op == "setmaxnreg") return Handler::set_registers;
   if (op == "tcgen05") return tensor_handler(d);
+  if (op == "clusterlaunchcontrol")
+    return d.has("try_cancel")     ? Handler::try_cancel
+           : d.has("query_cancel") ? Handler::query_cancel
+                                   : Handler::refused;
   if (op == "fence" && d.has("proxy"))
     return d.has("async") || d.has("async::generic") ? Handler::proxy_fence : Handler::refused;
   if (op == "fence" && d.has("mbarrier_init")) return Handler::mbarrier_fence;
@@ -269,7 +273,7 @@ Handler FlowKernel::handler_of_wide(Decoded const& d, ptx::Instruction const& in
   bool wide = false;
   for (ptx::Operand const& o : in.operands)
     each_register(o, [&](std::uint32_t r) { wide = wide || function.registers[r].bits == 128; });
-  if (!wide) return d.handler;
+  if (!wide || d.handler == Handler::query_cancel) return d.handler;
   bool const moves = d.handler == Handler::load || d.handler == Handler::store || d.name == "mov";
   return moves && !d.strong && d.lanes == 1 && d.type.bits == 128 ? Handler::move_wide : Handler::refused;
 }
@@ -284,6 +288,7 @@ void FlowKernel::decode() {
     stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
                   d.handler == Handler::bulk_groups || d.handler == Handler::bulk_reduce;
     arrives_async = arrives_async || d.handler == Handler::arrive_async;
+    cancels = cancels || d.handler == Handler::try_cancel;
     tensor = tensor || is_of_tensor_memory(d.handler);
     if (d.name == "tcgen05")
       tensor_groups |= (d.has("cta_group::1") ? 1U : 0U) | (d.has("cta_group::2") ? 2U : 0U);

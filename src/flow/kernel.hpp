@@ -23,6 +23,7 @@ enum class Handler : std::uint8_t {
   load,
   store,
   move_wide,     ///< ld, st, mov of registers of 128 bits
+  query_cancel,  ///< clusterlaunchcontrol.query_cancel
   store_zeros,   ///< st.bulk
   store_async,   ///< st.async
   map_address,   ///< mapa
@@ -62,6 +63,7 @@ enum class Handler : std::uint8_t {
   bulk_send,         ///< of plain bytes, to the shared memory of another block
   bulk_store_bytes,  ///< of plain bytes, from shared memory
   bulk_reduce,       ///< of a tensor or of plain bytes: from shared memory
+  try_cancel,        ///< clusterlaunchcontrol.try_cancel
   bulk_groups,       ///< cp.async.bulk.commit_group, .wait_group
   wgmma,             ///< wgmma.mma_async
   wgmma_fence,
@@ -156,6 +158,7 @@ struct FlowKernel {
   unsigned tensor_groups = 0;            ///< bit n - 1: it has tcgen05 with .cta_group::n
   bool flags = false;                    ///< it has fences, or accesses that acquire or release
   bool dynamic = false;                  ///< it has an array of dynamic shared memory
+  bool cancels = false;                  ///< it has clusterlaunchcontrol.try_cancel
   bool clustered = false;                ///< it has barriers of clusters: these may order its blocks
 
   /// Bytes of shared memory of a block, of both kinds.

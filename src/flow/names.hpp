@@ -161,6 +161,11 @@ class Names {
                    std::uint32_t line);
   /// True if a value may be one of another name's.
   [[nodiscard]] bool comes_from(Name n, Name other) const;
+  /// The name before its moves.
+  [[nodiscard]] Name unmoved(Name n) const {
+    while (nodes_[n].kind == NameKind::moved) n = nodes_[n].a;
+    return n;
+  }
   std::uint32_t matrix_product(MatrixProduct product);
 
   /// Canonical number of the element that a name is, through moves and conversions; 0 if it is none. Bits that are read in another

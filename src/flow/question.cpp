@@ -1,6 +1,7 @@
 #include <swizproof/flow/flow.hpp>
 
 #include "block_accesses.hpp"
+#include "canceled_work.hpp"
 #include "drawn_data.hpp"
 #include "edits.hpp"
 #include "numbers.hpp"
@@ -143,6 +144,9 @@ class Launched {
   void run_blocks() {
     for (auto const& block : flow_detail::clusters_of(kernel_))
       if (!run_block(block)) return;
+    if (!canceled_.compare(
+            kernel_, [&](Written const& w) { return target_of(w) != nullptr; }, report_))
+      return;
     if (without(accesses_.read_elsewhere())) finish();
     leave_out();
   }
@@ -169,6 +173,7 @@ class Launched {
       execute(block);
     } catch (flow_detail::FlowConflict const& conflict) {
       refute(conflict, number);
+      report_.fault->text += flow_detail::where_canceled(number, block.canceled());
       if (block.not_well_synchronised()) explain(*block.not_well_synchronised());
       return false;
     } catch (flow_detail::FlowRefused const& refused) {
@@ -180,6 +185,7 @@ class Launched {
       return false;
     }
     if (block.not_well_synchronised()) return synchronised_otherwise(*block.not_well_synchronised(), number);
+    report_.cancels = report_.cancels || kernel_.cancels;
     report_.blocks += first ? kernel_.blocks_of_cluster() : 0;
     report_.steps += block.steps();
     if (kernel_.launch.spare) executed_.merge(block.executed());
@@ -189,7 +195,7 @@ class Launched {
       report_.reason = fmt::format("the blocks execute more than {} instructions", kernel_.launch.most_steps);
       return false;
     }
-    return check(block, names, first);
+    return check(block, names, first, number);
   }
 
   void execute(flow_detail::BlockRun& block) {
@@ -229,17 +235,40 @@ class Launched {
     return false;
   }
 
+  /// A way of a cluster that has canceled others: each element has to be right.
+  bool check_canceled(std::set<Written> const& written, flow_detail::BlockRun const& block, Names& names) {
+    if (free_) return true;
+    Ones wrong;
+    for (Written const& w : written) {
+      Target* const target = target_of(w);
+      if (target == nullptr) continue;
+      FlowSum const found = names.expand(name_of(kernel_, w, block, names));
+      if (!followed(w, found)) return false;
+      std::vector<FlowTerm> const expected = target->expected(target->place(w.element), names);
+      if (same(found.terms, expected)) continue;
+      if (!shown_wrong(w, found.terms, expected, names)) return false;
+      wrong.emplace_back(w, target);
+    }
+    report_.wrong += wrong.size();
+    if (!wrong.empty() && !report_.first) explain(wrong, {}, block, names);
+    return true;
+  }
+
   /// Compares what a block has written; `first`: in its first way.
-  bool check(flow_detail::BlockRun const& block, Names& names, bool first) {
-    std::set<Written> written;
+  bool check(flow_detail::BlockRun const& block, Names& names, bool first,
+             std::array<std::uint32_t, 3> const& number) {
+    std::set<Written> written, read;
     if (first) accesses_.next_block();
     block.global().each([&](std::uint64_t address, Cell const& c) {
       std::uint32_t const id = kernel_.array_of(address);
       std::uint64_t const at = address & ((std::uint64_t{1} << flow_detail::array_shift) - 1);
       Written const w{id, at / (kernel_.arrays[id].bits / 8)};
       if (c.written) written.insert(w);
-      if (c.read_before) accesses_.read(w, c.weak_read);
+      if (c.read_before && block.canceled().empty()) accesses_.read(w, c.weak_read);
+      if (c.read_before && kernel_.cancels) read.insert(w);
     });
+    if (kernel_.cancels) canceled_.add(number, block.canceled(), written, read);
+    if (!block.canceled().empty()) return check_canceled(written, block, names);
     if (!first) return check_way(written, block, names);
     written_ = written;
     Ones wrong, right_ones;
@@ -556,6 +585,7 @@ class Launched {
   std::uint64_t spent_ = 0;
   std::vector<Target> targets_{};
   flow_detail::BlockAccesses accesses_{kernel_};
+  flow_detail::CanceledWork canceled_{};
   std::set<std::uint32_t> shown_{};
   std::set<std::string> left_out_{}, assumed_{};
   std::set<std::uint32_t> executed_{};

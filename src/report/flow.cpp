@@ -99,7 +99,9 @@ std::string domain_text(FlowReport const& r, FlowLaunch const& launch) {
       fmt::format("of this launch, {} of its {} blocks, for all data{} and ", r.blocks,
                   std::uint64_t{grid[0]} * grid[1] * grid[2],
                   given.empty() ? "" : fmt::format(" but the given {}", fmt::join(given, ", ")));
-  if (r.ways > 1) out += fmt::format("each of the {} ways that they choose, and ", r.ways);
+  if (r.ways > 1)
+    out += fmt::format("each of the {} ways that {} choose, and ", r.ways,
+                       r.cancels ? "they or requests to cancel clusters" : "they");
   out += r.left_out.empty() ? "every order of the warps"
                             : fmt::format("every order of the warps as far as checked; not checked: {}",
                                           fmt::join(r.left_out, "; "));

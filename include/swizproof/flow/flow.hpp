@@ -193,7 +193,9 @@ struct FlowReport {
   std::vector<std::string> assumed{};   ///< readings of the PTX ISA that the answer depends on
   std::vector<FlowLine> spare{};        ///< each of them can be removed alone
   std::vector<FlowRepair> repairs{};    ///< each alone; of at most three instructions
-  std::uint64_t ways = 1;  ///< ways that data choose, each followed to its end; of the block that has most
+  std::uint64_t ways =
+      1;  ///< ways that data choose, or canceled clusters, each followed to its end; of the block that has most
+  bool cancels = false;  ///< requests of clusterlaunchcontrol were executed
   std::vector<std::string>
       hints{};  ///< where an answer is not `proved`: types and pitches of arrays that do not fit the kernel
   std::vector<std::string> data{};  ///< refuted only with these numbers: each as --param takes it

@@ -23,6 +23,7 @@ struct Case {
   bool same_values = false, spare = false;
   std::uint64_t steps = 1'000'000, repair_steps = 0;
   unsigned cluster = 0;  ///< blocks of a cluster; 0: not given
+  bool only_first_block = false;
 
   [[nodiscard]] FlowReport report() const {
     ptx::Module const m = ptx::read_module(
@@ -39,6 +40,7 @@ struct Case {
     launch.block = {threads, 1, 1};
     launch.grid = {grid, 1, 1};
     if (cluster != 0) launch.cluster = {cluster, 1, 1};
+    if (only_first_block) launch.blocks = {{0, 0, 0}};
     launch.every_element = true;
     launch.proxy = proxy, launch.same_values = same_values, launch.spare = spare, launch.most_steps = steps;
     launch.repair_steps = repair_steps;
