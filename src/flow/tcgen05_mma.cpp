@@ -33,8 +33,11 @@ class TensorMma {
   [[nodiscard]] std::vector<Name> shared_operand(std::uint64_t bits, Major major, unsigned rows,
                                                  std::string_view type, bool negates, char const* what);
   [[nodiscard]] std::vector<Name> tensor_operand(std::uint64_t address);
-  [[nodiscard]] std::vector<Name> scales(std::size_t operand, unsigned rows, unsigned first);
-  [[nodiscard]] Name scale_at(unsigned row, unsigned column, unsigned byte);
+  [[nodiscard]] std::vector<Name> scales_of_a();
+  [[nodiscard]] std::vector<Name> scales_of_b();
+  [[nodiscard]] std::vector<Name> scales(BlockState& block, std::size_t operand, unsigned rows,
+                                         unsigned first);
+  [[nodiscard]] Name scale_at(BlockState& block, unsigned row, unsigned column, unsigned byte);
   [[nodiscard]] Name element(Word const& w, unsigned from, unsigned bytes, std::string_view type,
                              bool negates);
   [[nodiscard]] Name narrow_element(Word const& w, unsigned bit, std::string_view type);
@@ -76,8 +79,6 @@ void TensorMma::read_form() {
     if (has(k.name)) kind_ = &k;
   if (kind_ == nullptr || kind_->scaled != has("block_scale")) now_.refuse_opcode();
   if (!kind_->scaled) return;
-  if (is_pair())
-    now_.refuse("block scales of a pair of blocks: the ISA does not say which block has which scale factors");
   if (std::optional<unsigned> const scales = scale_factors(*kind_, has)) {
     form_.scales = *scales;
     return;
@@ -95,6 +96,9 @@ void TensorMma::read_instruction() {
                fmt::format("the instruction descriptor of thread {}: {}", now_.thread_of_block(lane_),
                            shape_.defect));
   if (shape_.saturates) now_.refuse("the instruction descriptor has saturation, which is not executed");
+  if (kind_->scaled && is_pair() && shape_.m != 256)
+    now_.refuse(
+        "block scales of a pair and 128 rows: the ISA does not say which block has which scale factors");
   d_ = static_cast<unsigned>(now_.address(now_.in.operands[0], lane_));
   unsigned const first = d_ >> 16;
   if (first != 0 && (is_pair() || shape_.m != 64 || first != 16))
@@ -205,26 +209,51 @@ std::vector<Name> TensorMma::tensor_operand(std::uint64_t address) {
 }
 
 /// Scale factor j of each row: byte first + j of column row/32, in lane row % 32 of every 32. [PTX ISA 9.1, 9.7.16.10.7.2, .3]
-std::vector<Name> TensorMma::scales(std::size_t operand, unsigned rows, unsigned first) {
+std::vector<Name> TensorMma::scales(BlockState& block, std::size_t operand, unsigned rows, unsigned first) {
   std::uint64_t const address = now_.address(now_.in.operands[operand], lane_);
   if (address >> 16 != 0)
     now_.refuse("scale factors at another lane of Tensor Memory than 0: the ISA does not say what is read");
   auto const column = static_cast<unsigned>(address & 0xffff);
-  now_.block.tensor.need_columns(column, (rows + 31) / 32);
+  block.tensor.need_columns(column, (rows + 31) / 32);
   std::vector<Name> names(std::size_t{rows} * form_.scales);
   for (unsigned r = 0; r < rows; ++r)
     for (unsigned j = 0; j < form_.scales; ++j)
-      names[std::size_t{r} * form_.scales + j] = scale_at(r, column + r / 32, first + j);
+      names[std::size_t{r} * form_.scales + j] = scale_at(block, r, column + r / 32, first + j);
+  return names;
+}
+
+/// Each block of a pair has the scale factors of its own rows of A.
+std::vector<Name> TensorMma::scales_of_a() {
+  std::vector<Name> names;
+  for (BlockState* const b : blocks_) {
+    auto const own = scales(*b, 4, shape_.m / static_cast<unsigned>(blocks_.size()), shape_.a_scales);
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  return names;
+}
+
+/// Each block of a pair has the scale factors of all columns of B.
+std::vector<Name> TensorMma::scales_of_b() {
+  std::vector<Name> const names = scales(*blocks_[0], 5, shape_.n, shape_.b_scales);
+  if (!is_pair()) return names;
+  std::vector<Name> const other = scales(*blocks_[1], 5, shape_.n, shape_.b_scales);
+  Names const& all = now_.block.names;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!all.same_bits(names[i], other[i]) &&
+        (all.canonical(names[i]) == 0 || all.canonical(names[i]) != all.canonical(other[i])))
+      now_.refuse(
+          fmt::format("the blocks of a pair may have different scale factors of column {} of B: not executed",
+                      i / form_.scales));
   return names;
 }
 
 /// The four copies are one scale factor: "need to be duplicated to all 32 lane partitions" [PTX ISA 9.1, 9.7.16.10.7].
-Name TensorMma::scale_at(unsigned row, unsigned column, unsigned byte) {
+Name TensorMma::scale_at(BlockState& block, unsigned row, unsigned column, unsigned byte) {
   Names& names = now_.block.names;
   Format const format = format_of(shape_.scale);
   Name first = 0;
   for (unsigned lane = row % 32; lane < tensor_lanes; lane += 32) {
-    Word const w = tensor_word(now_, now_.block.tensor, now_.block.tensor.read(lane, column));
+    Word const w = tensor_word(now_, block.tensor, block.tensor.read(lane, column));
     Name const one = names.whole(w, byte, 1, format, now_.index);
     if (first == 0) first = one;
     if (names.same_bits(first, one)) continue;
@@ -232,8 +261,8 @@ Name TensorMma::scale_at(unsigned row, unsigned column, unsigned byte) {
       return names.canonical(n) != 0 || names[n].kind == NameKind::number;
     };
     bool const known = is_certain(first) && is_certain(one);
-    std::string const text =
-        fmt::format("the scale factors of row {} in lanes {} and {} of Tensor Memory", row, row % 32, lane);
+    std::string const text = fmt::format("the scale factors of row {} in lanes {} and {} of Tensor Memory{}",
+                                         row, row % 32, lane, now_.block.units.of_rank(block.rank));
     if (!known) now_.refuse(text + " may differ");
     now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_scales,
                text + " differ: all four parts of 32 lanes need them");
@@ -336,8 +365,13 @@ void TensorMma::run() {
                          shape_.n);
   if (kind_->scaled) {
     product.block = count / form_.scales;
-    product.scale_a = scales(4, shape_.m, shape_.a_scales);
-    product.scale_b = transposed(scales(5, shape_.n, shape_.b_scales), shape_.n);
+    product.scale_a = scales_of_a();
+    product.scale_b = transposed(scales_of_b(), shape_.n);
+    if (is_pair())
+      block.assumed.insert(
+          "tcgen05.mma of a pair has the scale factors of the rows of A in the block of these rows, and all "
+          "of B "
+          "in both blocks, as CUTLASS has them");
     if (shape_.scale == "ue4m3") block.assumed.insert("the top bit of scale factors of ue4m3 is 0");
   }
   accumulate(block.names.matrix_product(std::move(product)));

@@ -230,11 +230,120 @@ TEST(Pairs, RefuseWhatTheIsaDoesNotSpecify) {
       p.answer(),
       "unknown: A of 128 rows in the Tensor Memory of a pair of blocks: the ISA does not say in which lanes");
   p.product =
+      "mov.u32 %r23, 0x08840000;\n"
       "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale [%r10], %rd8, %rd9, %r23, [%r10], [%r10], %p7;\n" +
       commit;
-  EXPECT_EQ(
-      p.answer(),
-      "unknown: block scales of a pair of blocks: the ISA does not say which block has which scale factors");
+  EXPECT_EQ(p.answer(),
+            "unknown: block scales of a pair and 128 rows: the ISA does not say which block has which scale "
+            "factors");
+}
+
+/// D of 256 x 16. Block r has 8 rows of B in shared memory, rows 8 r to 8 r + 7 behind the first 16 or 256 of `a`; `rows` more before them. Each
+/// thread puts `stored` into its lane of Tensor Memory, and stores its row of D.
+struct LargePair {
+  std::string stored, product, type;
+  unsigned instruction = 0, rows_of_a = 256;
+  std::vector<std::string> expect{};
+
+  [[nodiscard]] Case kernel() const {
+    std::string body =
+        "mov.u32 %r30, %cluster_ctarank; shr.u32 %r5, %r1, 5; setp.ne.u32 %p1, %r5, 0; setp.ne.u32 %p2, %r1, "
+        "0; add.u32 %r6, %r2, 3968; add.u32 %r9, %r2, 3976; mad.lo.u32 %r29, %r30, 128, %r1;\n"
+        "setp.ne.u32 %p7, 0, 0; @%p2 bra $i; mbarrier.init.shared::cta.b64 [%r9], 1;\n$i:\n" +
+        meet + alloc;
+    // Thread t copies row t of 16: 8 of A, where it is in shared memory, and 8 of B, each 32 bytes.
+    body += fmt::format(
+        "setp.lt.u32 %p3, %r1, 16; setp.lt.u32 %p4, %r1, 8; mad.lo.u32 %r31, %r30, 8, %r1; add.u32 %r32, "
+        "%r31, "
+        "{}; selp.u32 %r31, %r31, %r32, %p4; mul.wide.u32 %rd6, %r31, 32; add.u64 %rd7, %rd2, %rd6;\n"
+        "shr.u32 %r12, %r1, 3; shl.b32 %r12, %r12, 8; and.b32 %r13, %r1, 7; shl.b32 %r13, %r13, 4; add.u32 "
+        "%r12, %r12, %r13; add.u32 %r12, %r12, %r2;\n"
+        "@!%p3 bra $c; ld.global.v4.b32 {{%r14, %r15, %r16, %r17}}, [%rd7]; ld.global.v4.b32 {{%r18, %r19, "
+        "%r20, %r21}}, [%rd7+16];\nst.shared.v4.b32 [%r12], {{%r14, %r15, %r16, %r17}}; st.shared.v4.b32 "
+        "[%r12+128], {{%r18, %r19, %r20, %r21}};\n$c: fence.proxy.async;\n",
+        rows_of_a - 8);
+    body +=
+        meet + "ld.shared.b32 %r10, [%r6]; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7;\n" + stored +
+        "tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync;\n" + meet +
+        "and.b32 %r22, %r2, 0x3ffff; shr.u32 %r22, %r22, 4; cvt.u64.u32 %rd8, %r22; or.b64 %rd8, %rd8, "
+        "0x0000400000080000; add.u64 %rd9, %rd8, 16; mov.b16 %h1, 3;\n" +
+        fmt::format("mov.u32 %r23, {}; or.b32 %r33, %r30, %r1; setp.ne.u32 %p6, %r33, 0; @%p6 bra $m;\n",
+                    instruction) +
+        "tcgen05.fence::after_thread_sync;\n" + product + commit +
+        "$m: bar.warp.sync -1;\n$w: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $w; "
+        "tcgen05.fence::after_thread_sync;\nmul.wide.u32 %rd6, %r29, 64; add.u64 %rd7, %rd1, %rd6;\n";
+    for (unsigned n = 0; n < 16; n += 8)
+      body += fmt::format(
+          "tcgen05.ld.sync.aligned.32x32b.x8.b32 {{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}}, [%r11+{}]; "
+          "tcgen05.wait::ld.sync.aligned; st.global.v4.f32 [%rd7+{}], {{%f0, %f1, %f2, %f3}}; "
+          "st.global.v4.f32 "
+          "[%rd7+{}], {{%f4, %f5, %f6, %f7}};\n",
+          n, 4 * n, 4 * n + 16);
+    Case c{body + meet + dealloc, "f32[256][16]", type};
+    c.expect = expect;
+    c.threads = 128, c.grid = c.cluster = 2;
+    return c;
+  }
+};
+
+// PTX ISA 9.1, 9.7.16.10.4.2, 9.7.16.10.5.1: layout A, row m in lane m % 128 of block m/128.
+TEST(Pairs, HaveAOf256RowsInTensorMemory) {
+  LargePair p;
+  p.stored =
+      "mul.wide.u32 %rd6, %r29, 32; add.u64 %rd7, %rd2, %rd6; ld.global.v4.b32 {%r14, %r15, %r16, %r17}, "
+      "[%rd7]; "
+      "ld.global.v4.b32 {%r18, %r19, %r20, %r21}, [%rd7+16];\n"
+      "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r11+16], {%r14, %r15, %r16, %r17, %r18, %r19, %r20, %r21};\n";
+  p.product = "add.u32 %r33, %r10, 16; tcgen05.mma.cta_group::2.kind::f16 [%r10], [%r33], %rd9, %r23, %p7;\n";
+  p.type = "f16[272][16]", p.instruction = 16U << 24 | 2U << 17 | 1U << 4;
+  p.expect = {"c[m][n] = sum(k) a[m][k]*a[256+n][k] for m in 0..255 for n in 0..15 for k in 0..15"};
+  EXPECT_EQ(p.kernel().answer(), "proved");
+  LargePair q = p;
+  q.stored.replace(q.stored.find("%r29, 32"), 8, "%r1, 32");  // both blocks have the first rows
+  EXPECT_EQ(q.kernel().answer(), "wrong element");
+  q = p;
+  q.product.replace(q.product.find("%r10, 16"), 8, "%r10, 20");
+  EXPECT_EQ(q.kernel().kind(), "uninitialised");
+  q = p;
+  q.product.replace(q.product.find("%r10, 16"), 8, "%r10, 8");
+  EXPECT_EQ(q.kernel().answer(),
+            "unknown: A and D overlap in Tensor Memory: the ISA does not say that A is read before D is "
+            "written");
+}
+
+// PTX ISA 9.1, 9.7.16.10.7: a scale factor is 2^(byte - 127), that of row m in column m % 128 / 32.
+TEST(Pairs, HaveBlockScales) {
+  LargePair p;
+  p.stored =
+      "add.u32 %r14, %r30, 127; add.u32 %r15, %r14, 1; add.u32 %r16, %r14, 2; add.u32 %r17, %r14, 3; mov.u32 "
+      "%r18, 128;\ntcgen05.st.sync.aligned.32x32b.x4.b32 [%r11+16], {%r14, %r15, %r16, %r17}; "
+      "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r11+20], {%r18};\n";
+  p.product =
+      "add.u32 %r33, %r10, 16; add.u32 %r34, %r10, 20; "
+      "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.scale_vec::1X [%r10], %rd8, %rd9, %r23, [%r33], "
+      "[%r34], %p7;\n";
+  p.type = "e4m3[32][32]", p.instruction = 2U << 27 | 2U << 17 | 1U << 23, p.rows_of_a = 16;
+  for (unsigned block = 0; block < 2; ++block)
+    for (unsigned j = 0; j < 4; ++j)
+      p.expect.push_back(fmt::format(
+          "c[{} + 8*g + m][n] = sum(k) {}*a[{} + m][k]*a[16+n][k] for g in 0..3 for m in 0..7 for n in 0..15 "
+          "for k in 0..31",
+          128 * block + 32 * j, 2U << (block + j), 8 * block));
+  EXPECT_EQ(p.kernel().answer(), "proved");
+  EXPECT_TRUE(assumes(p.kernel(), "tcgen05.mma of a pair has the scale factors of the rows of A"));
+  LargePair q = p;
+  q.stored.replace(q.stored.find("%r18, 128"), 9, "%r18, 128; add.u32 %r18, %r18, %r30");
+  EXPECT_EQ(q.kernel().answer(),
+            "unknown: the blocks of a pair may have different scale factors of column 0 of B: not executed");
+  q = p;
+  q.stored.insert(0, "@%p1 bra $x;\n"), q.stored += "$x:\n";
+  EXPECT_EQ(q.kernel().kind(), "uninitialised");  // lanes 32 to 127 need them, too
+  q = p;
+  q.stored.replace(q.stored.find("%r30, 127"), 9, "%r30, 127; add.u32 %r14, %r14, %r5");
+  EXPECT_EQ(q.kernel().kind(), "misuse");
+  q = p;
+  q.instruction |= 1U << 4;  // the second byte of the words of B
+  EXPECT_EQ(q.kernel().answer(), "wrong element");
 }
 
 TEST(Pairs, CopyAndShiftInBothBlocks) {
