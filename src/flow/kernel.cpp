@@ -148,6 +148,23 @@ constexpr std::string_view tensor_words[] = {"sync",
                                              "scale_vec::4X",
                                              "block16",
                                              "block32",
+                                             "ws",
+                                             "collector::b0::fill",
+                                             "collector::b1::fill",
+                                             "collector::b2::fill",
+                                             "collector::b3::fill",
+                                             "collector::b0::use",
+                                             "collector::b1::use",
+                                             "collector::b2::use",
+                                             "collector::b3::use",
+                                             "collector::b0::lastuse",
+                                             "collector::b1::lastuse",
+                                             "collector::b2::lastuse",
+                                             "collector::b3::lastuse",
+                                             "collector::b0::discard",
+                                             "collector::b1::discard",
+                                             "collector::b2::discard",
+                                             "collector::b3::discard",
                                              "collector::a::fill",
                                              "collector::a::use",
                                              "collector::a::lastuse",
@@ -164,7 +181,7 @@ constexpr std::string_view tensor_words[] = {"sync",
                                              "mbarrier::arrive::one",
                                              "multicast::cluster"};
 
-/// Instructions of tcgen05, by their second word. Their other forms have other words: sparse matrices, .ws, .ashift, packed loads, reductions, and copies that decompress.
+/// Instructions of tcgen05, by their second word. Their other forms have other words: sparse matrices, .ashift, packed loads, reductions, and copies that decompress.
 Handler tensor_handler(program::Opcode const& d) {
   constexpr std::pair<std::string_view, Handler> handlers[] = {
       {"alloc", Handler::tensor_allocate},

@@ -30,6 +30,8 @@ class TensorMma {
   void read_instruction();
   void read_form();
   void check_flags();
+  void check_weight_stationary() const;
+  void check_column_mask(std::uint64_t mask) const;
   [[nodiscard]] std::vector<Name> shared_operand(std::uint64_t bits, Major major, unsigned rows,
                                                  std::string_view type, bool negates, char const* what);
   [[nodiscard]] std::vector<Name> tensor_operand(std::uint64_t address);
@@ -74,6 +76,7 @@ class TensorMma {
 /// The kind, and the number of scale factors along k. [PTX ISA 9.1, 9.7.16.10.7.1, table 54]
 void TensorMma::read_form() {
   form_.blocks = static_cast<unsigned>(blocks_.size());
+  form_.ws = now_.decoded.has("ws");
   auto const has = [&](std::string_view word) { return now_.decoded.has(word); };
   for (TensorMmaKind const& k : tensor_mma_kinds)
     if (has(k.name)) kind_ = &k;
@@ -95,6 +98,7 @@ void TensorMma::read_instruction() {
     now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_instruction,
                fmt::format("the instruction descriptor of thread {}: {}", now_.thread_of_block(lane_),
                            shape_.defect));
+  if (form_.ws) check_weight_stationary();
   if (shape_.saturates) now_.refuse("the instruction descriptor has saturation, which is not executed");
   if (kind_->scaled && is_pair() && shape_.m != 256)
     now_.refuse(
@@ -105,6 +109,25 @@ void TensorMma::read_instruction() {
     now_.fault(FlowFaultKind::misaligned, now_.touch(lane_), isa::tensor_layout,
                fmt::format("D of {} rows is at lane {} of Tensor Memory, and has to be at 0{}", shape_.m,
                            first, shape_.m == 64 ? " or 16" : ""));
+}
+
+/// tcgen05.mma.ws. The layouts of D of 32 and 64 rows are figures alone, and B of a collector may be another one. [PTX ISA 9.1, 9.7.16.10.5,
+/// 9.7.16.10.9.3]
+void TensorMma::check_weight_stationary() const {
+  if (shape_.m != 128)
+    now_.refuse(fmt::format("tcgen05.mma.ws of {} rows: the layout of D is not executed", shape_.m));
+  if (number(3, "the instruction descriptor") >> 30 != 0)
+    now_.refuse("tcgen05.mma.ws with a maximum shift of B is not executed");
+  for (std::string_view const word : now_.decoded.parts)
+    if (word.starts_with("collector::b") && (word.ends_with("::use") || word.ends_with("::lastuse")))
+      now_.refuse(fmt::format("{}: B of a collector is not executed", now_.in.opcode.text));
+}
+
+/// A zero-column mask without bits: its non-zero mask and its column shift are 0. [PTX ISA 9.1, 9.7.16.4.3, table 45]
+void TensorMma::check_column_mask(std::uint64_t mask) const {
+  constexpr unsigned non_zero_at = 39, shift_at = 56;
+  if ((mask >> non_zero_at & 1) != 0 || (mask >> shift_at & 0x3f) != 0)
+    now_.refuse("tcgen05.mma.ws with columns of B that are zero or shifted is not executed");
 }
 
 /// [d], a, b, instruction {, {lanes that are not written}}, accumulates {, scale of D}; with block scales [d], a, b, instruction, [scales of A],
@@ -128,6 +151,7 @@ void TensorMma::check_flags() {
   if (at >= in.size()) now_.refuse("operands are missing");
   adds_ = number(at, "the accumulation of D") != 0;
   if (at + 1 >= in.size()) return;
+  if (form_.ws) return check_column_mask(number(at + 1, "the zero-column mask"));
   scale_of_d_ = static_cast<int>(number(at + 1, "the scale of D"));
   if (scale_of_d_ < 0 || scale_of_d_ > 15 || kind_->bits < 16)
     now_.fault(FlowFaultKind::misuse, now_.touch(lane_), isa::tensor_mma,
@@ -352,7 +376,7 @@ void TensorMma::run() {
                   ? tensor_operand(now_.address(in[1], lane_))
                   : shared_operand(number(1, "the descriptor of A"), shape_.a_major, shape_.m, shape_.a,
                                    shape_.negates_a, "A");
-  use_collector(product.a);
+  if (!form_.ws) use_collector(product.a);
   auto const transposed = [](std::vector<Name> const& from, unsigned rows) {
     std::vector<Name> to(from.size());
     std::size_t const columns = rows == 0 ? 0 : from.size() / rows;

@@ -346,6 +346,52 @@ TEST(Pairs, HaveBlockScales) {
   EXPECT_EQ(q.kernel().answer(), "wrong element");
 }
 
+/// The same of one block: D of 128 x 64 by tcgen05.mma.ws, of which 16 columns are stored.
+Case weight_stationary(std::string const& product, unsigned instruction = 8U << 24 | 8U << 17 | 1U << 4) {
+  LargePair p;
+  p.stored = "mov.u32 %r14, 0; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r11+100], {%r14};\n";
+  p.product = product, p.type = "f16[16][16]", p.instruction = instruction, p.rows_of_a = 8;
+  p.expect = {
+      "c[8*g + m][8*h + n] = sum(k) a[m][k]*a[8+n][k] for g in 0..15 for h in 0..1 for m in 0..7 for n in "
+      "0..7 for k in 0..15"};
+  Case c = p.kernel();
+  auto const replace = [&](std::string const& from, std::string const& to) {
+    for (std::size_t at = 0; (at = c.body.find(from, at)) != std::string::npos; at += to.size())
+      c.body.replace(at, from.size(), to);
+  };
+  replace("cta_group::2", "cta_group::1"), replace("mov.b16 %h1, 3", "mov.b16 %h1, 1");
+  replace("[%r6], 32", "[%r6], 128"), replace("%r10, 32", "%r10, 128");
+  c.grid = c.cluster = 1;
+  return c;
+}
+
+// PTX ISA 9.1, 9.7.16.10.9.3; 128 rows have layout D with and without .ws (9.7.16.10.5).
+TEST(Tcgen05, HasWeightStationaryProducts) {
+  std::string const mma_ws = "tcgen05.mma.ws.cta_group::1.kind::f16 [%r10], %rd8, %rd9, %r23, %p7;\n";
+  EXPECT_EQ(weight_stationary(mma_ws).answer(), "proved");
+  std::string const of_collector =
+      "tcgen05.mma.ws.cta_group::1.kind::f16.collector::b1::fill [%r10], %rd8, %rd9, %r23, %p7, %rd14;\n";
+  EXPECT_EQ(weight_stationary("mov.u64 %rd14, 0;\n" + of_collector).answer(), "proved");
+  EXPECT_EQ(weight_stationary("mov.u64 %rd14, 0x8000000000;\n" + of_collector).answer(),
+            "unknown: tcgen05.mma.ws with columns of B that are zero or shifted is not executed");
+  EXPECT_EQ(weight_stationary("mov.u64 %rd14, 0x0100000000000000;\n" + of_collector).answer(),
+            "unknown: tcgen05.mma.ws with columns of B that are zero or shifted is not executed");
+  EXPECT_EQ(weight_stationary("tcgen05.mma.ws.cta_group::1.kind::f16.collector::b1::use [%r10], %rd8, %rd9, "
+                              "%r23, %p7;\n")
+                .answer(),
+            "unknown: tcgen05.mma.ws.cta_group::1.kind::f16.collector::b1::use: B of a collector is not "
+            "executed");
+  EXPECT_EQ(weight_stationary(mma_ws, 4U << 24 | 8U << 17 | 1U << 4).answer(),
+            "unknown: tcgen05.mma.ws of 64 rows: the layout of D is not executed");
+  EXPECT_EQ(weight_stationary(mma_ws, 8U << 24 | 8U << 17 | 1U << 4 | 1U << 30).answer(),
+            "unknown: tcgen05.mma.ws with a maximum shift of B is not executed");
+  EXPECT_EQ(weight_stationary(mma_ws, 8U << 24 | 4U << 17 | 1U << 4).kind(), "misuse");  // N is 32
+  Case c = weight_stationary(mma_ws);
+  std::size_t const at = c.body.find("tcgen05.commit");
+  c.body.erase(at, c.body.find(";\n", at) + 2 - at);
+  EXPECT_EQ(c.kind(), "never released");
+}
+
 TEST(Pairs, CopyAndShiftInBothBlocks) {
   // 128 rows of 16 bytes: row r of a block is elements 4 r to 4 r + 3 of its half of a.
   std::string const body =

@@ -214,7 +214,7 @@ TEST(Tcgen05, RefusesByName) {
         "tcgen05.cp.cta_group::1.128x128b.b8x16.b6x16_p32 [%r11], %rd1;",
         "tcgen05.cp.cta_group::1.64x128b [%r11], %rd1;",
         "tcgen05.mma.cta_group::1.kind::f16.ashift [%r10], [%r10], %rd2, %r5, %p1;",
-        "tcgen05.mma.ws.cta_group::1.kind::f16 [%r10], %rd1, %rd2, %r5, %p1;",
+        "tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r10], %rd1, %rd2, [%r10], %r5, %p1;",
         "tcgen05.mma.sp.cta_group::1.kind::f16 [%r10], %rd1, %rd2, [%r10], %r5, %p1;"}) {
     std::string const name = op.substr(0, op.find(' '));
     EXPECT_EQ(with_columns(op).answer(), "unknown: " + name + " is not executed");
