@@ -346,7 +346,7 @@ TEST(Pairs, HaveBlockScales) {
   EXPECT_EQ(q.kernel().answer(), "wrong element");
 }
 
-/// The same of one block: D of 128 x 64 by tcgen05.mma.ws, of which 16 columns are stored.
+/// The same of one block: D of 128 x 64 by tcgen05.mma.ws. 16 columns are stored.
 Case weight_stationary(std::string const& product, unsigned instruction = 8U << 24 | 8U << 17 | 1U << 4) {
   LargePair p;
   p.stored = "mov.u32 %r14, 0; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r11+100], {%r14};\n";
