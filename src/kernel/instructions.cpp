@@ -26,24 +26,9 @@ using program::SharedOperand;
 constexpr std::uint32_t selectors = 0x60000030;
 constexpr std::uint64_t most_pattern = 1024;  ///< bytes of the largest pattern of a swizzle
 
-/// Form of a tcgen05.mma; nothing of a kind or a number of scale factors that it does not have.
-struct Form {
-  TensorMmaKind const* kind = nullptr;
-  TensorMmaForm form{};
-};
-Form form_of(program::Opcode const& op) {
-  Form out;
-  for (TensorMmaKind const& k : tensor_mma_kinds)
-    if (op.has(k.name)) out.kind = &k;
-  if (out.kind == nullptr) return out;
-  out.form.blocks = op.has("cta_group::2") ? 2 : 1;
-  out.form.ws = op.has("ws"), out.form.sparse = op.has("sp");
-  if (!out.kind->scaled) return out;
-  std::optional<unsigned> const scales =
-      scale_factors(*out.kind, [&](std::string_view word) { return op.has(word); });
-  if (!scales) return {};
-  out.form.scales = *scales;
-  return out;
+TensorMmaQualifiers form_of(std::string_view opcode) {
+  program::Opcode const op(opcode);
+  return mma_qualifiers([&](std::string_view word) { return op.has(word); });
 }
 
 /// Lanes of a warp that may execute an operand.
@@ -121,7 +106,7 @@ void decide_instruction(ExecutedKernel& kernel, std::size_t index, KnownBits& kn
     out.reason = done.reached ? "no lane executes it" : "no path leads to it";
     return;
   }
-  Form const form = form_of(program::Opcode(operand.at.op));
+  TensorMmaQualifiers const form = form_of(operand.at.op);
   if (form.kind == nullptr) {
     out.reason = "the instruction has no such kind, or no such number of scale factors";
     return;
@@ -170,7 +155,7 @@ class MatrixComparison {
     MmaDescriptor const& d = out.instruction->fields;
     bool const a = kernel_.program.operands[matrix_].role == OperandRole::descriptor_a;
     Major const major = a ? d.a_major : d.b_major;
-    Form const form = form_of(program::Opcode(kernel_.program.operands[instruction_].at.op));
+    TensorMmaQualifiers const form = form_of(kernel_.program.operands[instruction_].at.op);
     TensorMmaKind const& kind = *form.kind;
     unsigned const unit = kind.is_packed() ? 8 : kind.bits;
     if (auto const why = why_not(OperandReader::tcgen05, matrix.descriptor->operand_mode(), major, unit);

@@ -197,9 +197,7 @@ std::string text_of(KernelInstruction const& i) {
          (i.selects ? "" : fmt::format(" from bytes {} and {} on", d.a_scales, d.b_scales));
 }
 
-namespace {
-
-Json to_json(KernelInstruction const& i) {
+nlohmann::ordered_json to_json(KernelInstruction const& i) {
   MmaDescriptor const& d = i.fields;
   Json out{{"m", d.m},
            {"n", d.n},
@@ -219,8 +217,6 @@ Json to_json(KernelInstruction const& i) {
                      {"b", i.selects ? Json() : Json(d.b_scales)}};
   return out;
 }
-
-}  // namespace
 
 nlohmann::ordered_json to_json(KernelOperand const& o) {
   Json out{{"file", text_or_null(o.file)},

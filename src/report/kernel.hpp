@@ -42,6 +42,8 @@ namespace swizproof {
 
 /// `128 x 32 x 16, A f16 K-major, B f16 K-major, D f32`.
 [[nodiscard]] std::string text_of(KernelInstruction const& instruction);
+/// Its fields.
+[[nodiscard]] nlohmann::ordered_json to_json(KernelInstruction const& instruction);
 
 /// The keys of `kernel` for one access.
 [[nodiscard]] nlohmann::ordered_json to_json(KernelAccess const& access);

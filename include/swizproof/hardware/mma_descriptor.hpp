@@ -63,6 +63,27 @@ constexpr std::optional<unsigned> scale_factors(TensorMmaKind const& kind, Has h
   return std::nullopt;
 }
 
+/// Kind and form of a tcgen05.mma; no kind where the qualifiers have none, or a number of scale factors that it does not have.
+struct TensorMmaQualifiers {
+  TensorMmaKind const* kind = nullptr;
+  TensorMmaForm form{};
+};
+/// The same of qualifiers: `has(word)` says whether the opcode has one.
+template <typename Has>
+constexpr TensorMmaQualifiers mma_qualifiers(Has has) {
+  TensorMmaQualifiers out;
+  for (TensorMmaKind const& k : tensor_mma_kinds)
+    if (has(k.name)) out.kind = &k;
+  if (out.kind == nullptr) return out;
+  out.form.blocks = has("cta_group::2") ? 2 : 1;
+  out.form.ws = has("ws"), out.form.sparse = has("sp");
+  if (!out.kind->scaled) return out;
+  std::optional<unsigned> const scales = scale_factors(*out.kind, has);
+  if (!scales) return {};
+  out.form.scales = *scales;
+  return out;
+}
+
 /// The fields of an instruction descriptor.
 struct MmaDescriptor {
   unsigned m = 0, n = 0, k = 0;

@@ -1,6 +1,7 @@
 // swizproof descriptor LAYOUT, and swizproof descriptor 0x...: which descriptor reads a tile, what a descriptor reads.
 #include "command/line/command.hpp"
 #include "command/layout/emit.hpp"
+#include "command/operand/instruction_descriptor.hpp"
 #include "command/line/help.hpp"
 
 #include "report/report.hpp"
@@ -27,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 struct DescriptorArguments {
   LayoutArgument layout;
-  std::string operand, major, reader, extent, emit;
+  std::string operand, major, reader, extent, emit, kind, shape, types;
   std::optional<std::string> number;
 };
 
@@ -493,6 +494,12 @@ TileResult compute_tile(Common const& common, DescriptorArguments const& options
 }
 
 void run_descriptor(Common& common, DescriptorArguments const& options) {
+  if (!options.kind.empty())
+    return run_instruction_descriptor(common,
+                                      {options.layout.text, options.kind, options.shape, options.types});
+  if (!options.shape.empty() || !options.types.empty())
+    throw InputError::whole("--shape and --types are those of an instruction descriptor", options.layout.text,
+                            "swizproof descriptor 0x08040490 --kind f16 --shape 128,16");
   Style const style = style_of(common);
   std::size_t const first = options.layout.text.find_first_not_of(" \t\n");
   if (first != std::string::npos &&
@@ -545,6 +552,14 @@ void add_descriptor(CLI::App& app, Common& common) {
       ->type_name("INTEGERS");
   sub->add_option("--number", options->number, "does this number, which a kernel hard-codes, read LAYOUT?")
       ->type_name("INTEGER");
+  sub->add_option(
+      "--kind", options->kind,
+      "LAYOUT is an instruction descriptor of tcgen05.mma, a number of 32 bits, of this kind and these "
+      "qualifiers: f16, tf32.cta_group::2, i8.ws, mxf4nvf4.scale_vec::4X, f16.sp, ...");
+  sub->add_option("--shape", options->shape, "M,N that the instruction descriptor has to have")
+      ->type_name("INTEGERS");
+  sub->add_option("--types", options->types,
+                  "types of A, B and D that the instruction descriptor has to have: bf16,bf16,f32");
   add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run_descriptor(common, *options); });

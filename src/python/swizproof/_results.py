@@ -199,6 +199,9 @@ class Descriptor(Answer):
     reads: Optional[str] = None
     number: Optional[str] = None
     suspicions: Optional[List[str]] = None
+    kind: Optional[str] = None
+    instruction: Optional[KernelInstruction] = None
+    section: Optional[str] = None
     obligation: Optional[str] = None
 
     def _entries(self, indent: int) -> List[str]:
