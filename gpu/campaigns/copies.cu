@@ -1,4 +1,4 @@
-// copies: wavefronts of cp.async.ca as the hardware counts them, one kernel a pattern, compared with H21 (hardware/copy.hpp).
+// copies: wavefronts of cp.async as the hardware counts them, one kernel a pattern, compared with H21 and H22 (hardware/copy.hpp).
 //
 // One warp issues one instruction: the lanes read anywhere in global memory and write anywhere in a page of shared memory.
 #include "campaign/copies.hpp"
@@ -9,19 +9,23 @@
 namespace swizproof::gpu {
 namespace {
 
-template <unsigned Bytes>
+template <unsigned Bytes, bool Bypasses>
 __global__ void copy_once(Pattern const from, Pattern const to, char const* memory) {
   __shared__ alignas(128) unsigned char page[page_bytes];
   unsigned const lane = threadIdx.x;
   if ((from.active >> lane & 1) == 0) return;
   auto const shared = static_cast<std::uint32_t>(__cvta_generic_to_shared(page)) + to.unit[lane] * Bytes;
   char const* const at = memory + std::uint64_t{from.unit[lane]} * Bytes;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(at), "n"(Bytes) : "memory");
+  if constexpr (Bypasses)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(at), "n"(Bytes) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(at), "n"(Bytes) : "memory");
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 using CopyKernel = void (*)(Pattern, Pattern, char const*);
-constexpr std::array<CopyKernel, copy_forms.size()> kernels{copy_once<4>, copy_once<8>, copy_once<16>};
+constexpr std::array<CopyKernel, copy_forms.size()> kernels{copy_once<4, false>, copy_once<8, false>,
+                                                            copy_once<16, false>, copy_once<16, true>};
 
 }  // namespace
 
@@ -32,16 +36,16 @@ Record copies(Device const&, Settings const& settings, Part part) {
   Record record;
   record.counts["mismatches"] = record.counts["patterns"] = record.counts["exact"] = 0;
   for (std::size_t f = 0; f < copy_forms.size(); ++f) {
-    auto const& [form, bytes] = copy_forms[f];
-    std::string const name(form);
+    CopyForm const& form = copy_forms[f];
+    std::string const name(form.name);
     std::vector<CopyPattern> patterns;
-    for (std::uint64_t i = 0; i < copy_cases; ++i)
-      patterns.push_back(draw_copy(settings.seed, i, part, bytes));
+    for (std::uint64_t i = 0; i < cases_of(form); ++i)
+      patterns.push_back(draw_copy(settings.seed, i, part, form));
     auto const values = count({counter.c_str()}, patterns.size(), [&] {
       for (CopyPattern const& p : patterns) kernels[f]<<<1, warp_lanes>>>(p.from, p.to, memory.data());
     });
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-      CopyWavefronts const expected = wavefronts_of(patterns[i], bytes);
+      CopyWavefronts const expected = wavefronts_of(patterns[i], form);
       auto const shown = static_cast<std::uint64_t>(values[i][0]);
       bool const mismatch = shown < expected.least || shown > expected.most;
       ++record.counts["patterns"];
@@ -49,7 +53,7 @@ Record copies(Device const&, Settings const& settings, Part part) {
       record.counts["mismatches"] += mismatch;
       record.counts["mismatches_of/" + name] += mismatch;
       record.rows["sample/" + name].push_back("[\"" + patterns[i].kind + "\"," + std::to_string(shown) +
-                                              ",\"" + copy_text(patterns[i], bytes) + "\"]");
+                                              ",\"" + copy_text(patterns[i], form.bytes) + "\"]");
     }
   }
   record.counts["units"] = record.counts["patterns"];

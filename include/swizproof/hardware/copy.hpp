@@ -8,7 +8,7 @@
 // Lanes at one address count as lanes, in both (H7). So 32 lanes that read 4 bytes each, 128 apart, take 32 wavefronts with any destination;
 // with 8, 16, .. apart 2, 4, .. . Which lanes a wavefront serves where both have conflicts is not known.
 //
-// H22: wavefronts of cp.async that bypasses L1 (.cg; LDGSTS with .BYPASS): exact. Units of 16 bytes; a sector has 2, a line of global
+// H22: wavefronts of cp.async that bypasses L1 (.cg; LDGSTS with .BYPASS). Units of 16 bytes; a sector has 2, a line of global
 // memory and a row of shared memory 4 sectors.
 //
 //   lanes that write one unit     count once: the lowest of them
@@ -16,6 +16,7 @@
 //   a wavefront has moves         from one line to one row, of one kind of halves, all with source and destination sector of equal parity or
 //                                 all of other parity; no two from one sector, nor two to one sector
 //
+// If no two lanes read one unit, it takes as many wavefronts; else at least as many (6 of 510 patterns took up to 4 more), and at most one for each lane.
 // So 512 bytes from a multiple of 128 to a multiple of 128 take 4; to 16, 32, 48 or 64 bytes behind one 12, 8, 16 or 8. XOR of the units of a
 // row, the same for the whole row, costs nothing.
 //
@@ -108,10 +109,9 @@ template <class F, class T>
 }
 }  // namespace detail
 
-/// H22. `from`: addresses in global memory, `to`: in shared memory; multiples of 16, with the same active lanes.
-template <class F, class T, if_number<F> = 0, if_number<T> = 0>
-[[nodiscard]] constexpr unsigned bypass_copy_wavefronts(WarpAccess<F> const& from, WarpAccess<T> const& to) {
-  auto const moves = detail::moves_of(from, to);
+namespace detail {
+/// Wavefronts of the moves.
+[[nodiscard]] constexpr unsigned wavefronts_of(std::array<SectorMove, warp_lanes> const& moves) {
   std::array<unsigned, warp_lanes> turn{};  // moves before it from its sector, of those that go with it
   unsigned wavefronts = 0;
   for (unsigned l = 0; l < warp_lanes; ++l) {
@@ -123,6 +123,25 @@ template <class F, class T, if_number<F> = 0, if_number<T> = 0>
     wavefronts += alone ? 1 : 0;
   }
   return wavefronts;
+}
+}  // namespace detail
+
+/// H22. `from`: addresses in global memory, `to`: in shared memory; multiples of 16, with the same active lanes.
+template <class F, class T, if_number<F> = 0, if_number<T> = 0>
+[[nodiscard]] constexpr CopyWavefronts bypass_copy_wavefronts(WarpAccess<F> const& from,
+                                                              WarpAccess<T> const& to) {
+  CopyWavefronts out;
+  out.least = out.most = detail::wavefronts_of(detail::moves_of(from, to));
+  unsigned lanes = 0;
+  bool repeated = false;
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    lanes += from.active[l] ? 1 : 0;
+    for (unsigned k = 0; k < l && from.active[l]; ++k)
+      repeated = repeated || (from.active[k] &&
+                              from.address[k] / detail::copy_unit == from.address[l] / detail::copy_unit);
+  }
+  if (repeated) out.most = lanes;
+  return out;
 }
 
 namespace detail {
@@ -195,17 +214,17 @@ namespace detail {
   return warp;
 }
 }  // namespace detail
-static_assert(bypass_copy_wavefronts(detail::units_from(0), detail::units_from(0)) == 4);
-static_assert(bypass_copy_wavefronts(detail::units_from(16), detail::units_from(0)) == 12);
-static_assert(bypass_copy_wavefronts(detail::units_from(0), detail::units_from(32)) == 8);
-static_assert(bypass_copy_wavefronts(detail::units_from(48), detail::units_from(0)) == 16);
-static_assert(bypass_copy_wavefronts(detail::units_from(0), detail::units_from(64)) == 8);
-static_assert(bypass_copy_wavefronts(detail::units_from(16), detail::units_from(16)) == 6);
-static_assert(bypass_copy_wavefronts(detail::units_from(32), detail::units_from(32)) == 5);
-static_assert(bypass_copy_wavefronts(detail::unit_rows(4, 4096), detail::units_from(0)) == 8);
-static_assert(bypass_copy_wavefronts(detail::every_lane(4096), detail::units_from(0)) == 32);
-static_assert(bypass_copy_wavefronts(detail::unit_rows(8, 4096), detail::unit_rows(8, 128, 8)) == 4);
-static_assert(bypass_copy_wavefronts(detail::every_lane(0), detail::units_from(0)) == 32);
+static_assert(bypass_copy_wavefronts(detail::units_from(0), detail::units_from(0)).most == 4);
+static_assert(bypass_copy_wavefronts(detail::units_from(16), detail::units_from(0)).most == 12);
+static_assert(bypass_copy_wavefronts(detail::units_from(0), detail::units_from(32)).most == 8);
+static_assert(bypass_copy_wavefronts(detail::units_from(48), detail::units_from(0)).most == 16);
+static_assert(bypass_copy_wavefronts(detail::units_from(0), detail::units_from(64)).most == 8);
+static_assert(bypass_copy_wavefronts(detail::units_from(16), detail::units_from(16)).most == 6);
+static_assert(bypass_copy_wavefronts(detail::units_from(32), detail::units_from(32)).most == 5);
+static_assert(bypass_copy_wavefronts(detail::unit_rows(4, 4096), detail::units_from(0)).most == 8);
+static_assert(bypass_copy_wavefronts(detail::every_lane(4096), detail::units_from(0)).most == 32);
+static_assert(bypass_copy_wavefronts(detail::unit_rows(8, 4096), detail::unit_rows(8, 128, 8)).most == 4);
+static_assert(bypass_copy_wavefronts(detail::every_lane(0), detail::units_from(0)).least == 32);
 static_assert(least_bypass_wavefronts_from(detail::units_from(16)) == 6);
 static_assert(least_bypass_wavefronts_from(detail::units_from(32)) == 5);
 static_assert(least_bypass_wavefronts_from(detail::unit_rows(4, 4096)) == 8);

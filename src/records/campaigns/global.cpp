@@ -9,7 +9,7 @@ void check_global(Recomputation& r) {
   std::uint64_t const a_part = std::uint64_t{global_kinds.size()} * global_patterns;
   std::vector<std::string_view> forms;
   for (GlobalForm const& form : global_forms) forms.push_back(form.name);
-  r.check_patterns(forms, a_part);
+  r.check_patterns(forms, forms.size() * a_part);
   Json const& sample = r.groups_of_rows("sample");
   r.equal("instructions", sample.size(), global_forms.size());
   std::set<std::string> seen;

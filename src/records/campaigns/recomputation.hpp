@@ -43,7 +43,7 @@ struct Recomputation {
   /// Each form, or instruction, has its counter of mismatches, and it is 0.
   void check_no_mismatches(std::vector<std::string> const& forms);
   void check_mismatches_of(std::vector<Instruction> const& all);
-  /// Counts of a campaign that keeps each pattern, `a_part` for each part and form; a mismatch counter of 0 for each form.
+  /// Counts of a campaign that keeps each pattern, `a_part` for each part, of all forms; a mismatch counter of 0 for each form.
   void check_patterns(std::vector<std::string_view> const& forms, std::uint64_t a_part);
   /// Units, of this record and of all, where the campaign has `all`.
   void check_units(std::uint64_t all);
