@@ -1,6 +1,7 @@
 // Atomic operations on shared and global memory [PTX ISA, Parallel Synchronization and Communication Instructions, atom and red].
 #include "execute.hpp"
 #include "real_numbers.hpp"
+#include "windows.hpp"
 
 #include <swizproof/program/step.hpp>
 
@@ -123,8 +124,7 @@ void atomic(Now const& now) {
     now.refuse("the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const at = now.address(now.in.operands[where], lane);
-    Space const space = space_at(now, d.space, at);
+    auto const [space, at] = located(now, now.in.operands[where], lane);
     if (space != Space::global && space != Space::shared)
       now.refuse("an atomic outside of shared and global memory");
     check_bounds(now, space, at, each * d.lanes, lane, "writes");

@@ -54,6 +54,7 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_store:
     case Handler::bulk_reduce:
     case Handler::address_rank:
+    case Handler::convert_address:
       return d.has("bulk") && !d.has("tensor") ? 3 : 2;
     case Handler::extreme:
       return d.name == "abs" ? 2 : 3;
@@ -449,6 +450,8 @@ bool BlockRun::dispatch(Now const& now) {
       return store_zeros(now), true;
     case Handler::map_address:
       return map_address(now), true;
+    case Handler::convert_address:
+      return convert_address(now), true;
     case Handler::copy_async:
       return copy_async(now), true;
     case Handler::commit:

@@ -1,4 +1,5 @@
 #include "block_state.hpp"
+#include "windows.hpp"
 
 #include <fmt/format.h>
 
@@ -142,7 +143,7 @@ std::uint64_t Now::address(ptx::Operand const& o, unsigned lane) const {
       o.parts[0].kind == ptx::Operand::Kind::reg && block.kernel.program.widths[o.parts[0].reg] == 32;
   Word const base = operand(o.parts[0], lane, 64);
   std::uint64_t const sum = number(base, "the address") + o.value, at = narrow ? sum & 0xffffffffU : sum;
-  note_origin(*this, base.origin, at);
+  note_origin(*this, base.origin, without_window(at));
   return at;
 }
 

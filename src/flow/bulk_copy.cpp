@@ -4,6 +4,7 @@
 // the phase that it completes. A store has two clocks of the thread that issues it: one for what it reads, one for what it writes. The thread
 // is ordered behind both once it has waited for the bulk group, and behind the first alone after wait_group.read.
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <fmt/format.h>
 
@@ -209,7 +210,8 @@ unsigned bulk_barrier(Now const& now, std::uint64_t where, unsigned lane) {
 Box box_of(Now const& now, ptx::Operand const& from, unsigned lane) {
   if (from.kind != ptx::Operand::Kind::address || from.parts.size() != 2)
     now.refuse(fmt::format("the address {} is not read", from.text));
-  std::uint64_t const map = now.number(from.parts[0], lane, "the address of the tensor map");
+  std::uint64_t const map =
+      of_generic(now, now.number(from.parts[0], lane, "the address of the tensor map"), lane).at;
   auto const tensor = now.block.kernel.tensors.find(map);
   if (tensor == now.block.kernel.tensors.end())
     now.refuse(now.block.kernel.in_params(map)
@@ -279,8 +281,8 @@ void bulk_copy(Now const& now) {
     Box const box = box_of(now, now.in.operands[1], lane);
     std::uint64_t bytes = box.array.bits / 8;
     for (std::uint32_t const n : box.array.box) bytes *= n;
-    for (Destination const& d : destinations(now, lane, now.address(now.in.operands[0], lane),
-                                             now.address(now.in.operands[2], lane), mask_at)) {
+    for (Destination const& d : destinations(now, lane, address_in_space(now, now.in.operands[0], lane),
+                                             address_in_space(now, now.in.operands[2], lane), mask_at)) {
       unsigned const unit = bulk_barrier(now, d.where, lane);
       Toucher const by = now.toucher(lane, 0, unit);
       each_byte(now, lane, box, d.to, [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
@@ -300,7 +302,7 @@ void bulk_store(Now const& now) {
     Box const box = box_of(now, now.in.operands[0], lane);
     Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t)),
                   writes = now.toucher(lane, 0, now.block.units.store_writes(t));
-    each_byte(now, lane, box, now.address(now.in.operands[1], lane),
+    each_byte(now, lane, box, address_in_space(now, now.in.operands[1], lane),
               [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
                 if (!global) return;
                 write_async(now, program::Space::global, *global, writes,
@@ -339,9 +341,9 @@ void bulk_load_bytes(Now const& now) {
   constexpr std::size_t mask_at = 4;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const from = now.address(now.in.operands[1], lane);
-    for (Destination const& d : destinations(now, lane, now.address(now.in.operands[0], lane),
-                                             now.address(now.in.operands[3], lane), mask_at)) {
+    std::uint64_t const from = address_in_space(now, now.in.operands[1], lane);
+    for (Destination const& d : destinations(now, lane, address_in_space(now, now.in.operands[0], lane),
+                                             address_in_space(now, now.in.operands[3], lane), mask_at)) {
       std::uint64_t const bytes = bulk_size(now, lane, d.to, from);
       if (bytes == 0) {  // 0 bytes complete no transaction: in which phase does not matter
         now.block.assumed.insert("a bulk copy of 0 bytes does nothing");
@@ -360,9 +362,10 @@ void bulk_load_bytes(Now const& now) {
 void bulk_send(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const from = now.address(now.in.operands[1], lane);
-    Destination const d = destinations(now, lane, now.address(now.in.operands[0], lane),
-                                       now.address(now.in.operands[3], lane), now.in.operands.size())[0];
+    std::uint64_t const from = address_in_space(now, now.in.operands[1], lane);
+    Destination const d =
+        destinations(now, lane, address_in_space(now, now.in.operands[0], lane),
+                     address_in_space(now, now.in.operands[3], lane), now.in.operands.size())[0];
     std::uint64_t const bytes = bulk_size(now, lane, d.to, from, true);
     if (bytes == 0) now.refuse("a bulk copy of 0 bytes to another block");
     unsigned const unit = bulk_barrier(now, d.where, lane);
@@ -380,8 +383,8 @@ void bulk_store_bytes(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = now.thread(lane);
-    std::uint64_t const to = now.address(now.in.operands[0], lane),
-                        from = now.address(now.in.operands[1], lane);
+    std::uint64_t const to = address_in_space(now, now.in.operands[0], lane),
+                        from = address_in_space(now, now.in.operands[1], lane);
     std::uint64_t const bytes = bulk_size(now, lane, from, to);
     Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t)),
                   writes = now.toucher(lane, 0, now.block.units.store_writes(t));
@@ -402,7 +405,7 @@ void bulk_reduce(Now const& now) {
     Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t));
     Toucher writes = now.toucher(lane, 0, now.block.units.store_writes(t));
     writes.strong = true;
-    std::uint64_t const from = now.address(now.in.operands[1], lane);
+    std::uint64_t const from = address_in_space(now, now.in.operands[1], lane);
     auto const reduce = [&](std::uint64_t shared, std::uint64_t global, std::string_view type_name) {
       program::Type const type = program::type_of(type_name);
       unsigned const bytes = type.bits / 8;
@@ -422,7 +425,7 @@ void bulk_reduce(Now const& now) {
       });
       continue;
     }
-    std::uint64_t const to = now.address(now.in.operands[0], lane);
+    std::uint64_t const to = address_in_space(now, now.in.operands[0], lane);
     std::uint64_t const bytes = bulk_size(now, lane, from, to);
     unsigned const each = std::max(now.decoded.type.bits / 8, 1U);
     for (std::uint64_t i = 0; i < bytes; i += each) reduce(from + i, to + i, now.decoded.parts.back());
@@ -444,8 +447,8 @@ void store_async(Now const& now) {
     now.refuse_opcode();
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const to = now.address(now.in.operands[0], lane),
-                        where = now.address(now.in.operands[2], lane);
+    std::uint64_t const to = shared_address(now, now.in.operands[0], lane),
+                        where = shared_address(now, now.in.operands[2], lane);
     Destination const at = destinations(now, lane, to, where, now.in.operands.size())[0];
     check_window(now, where, lane, "uses an mbarrier in");
     unsigned const unit = now.block.mbarriers.copy_begins(where, now.operation(lane), now.block.clocks);

@@ -1,6 +1,7 @@
 #include "clusters.hpp"
 
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <fmt/format.h>
 
@@ -150,8 +151,11 @@ namespace {
 
 /// A shared variable with an offset, or a register with an address.
 std::uint64_t shared_operand(Now const& now, ptx::Operand const& o, unsigned lane) {
-  std::uint64_t const at =
+  std::uint64_t at =
       o.kind == ptx::Operand::Kind::address ? now.address(o, lane) : now.number(o, lane, "the address");
+  bool const generic = now.decoded.space == program::Space::generic;
+  if (generic) at = of_generic(now, at, lane).at;
+  if (!generic) check_space(now, at, lane);
   if (rank_at(at) >= now.block.units.blocks)
     now.fault(FlowFaultKind::out_of_bounds, now.touch(lane), isa::bounds,
               fmt::format("{} maps 0x{:x}, which is no address in the shared memory of its cluster",
@@ -175,6 +179,7 @@ void map_address(Now const& now) {
                             now.block.units.thread(now.thread(lane)), rank, now.block.units.blocks,
                             now.block.units.blocks == 1 ? "" : "s"));
     Word mapped = plain(rank << window_shift | in_block(at));
+    if (now.decoded.space == program::Space::generic) mapped = plain(*generic_of_shared(mapped.number));
     ptx::Operand const& from = now.in.operands[1];
     mapped.origin =
         now.operand(from.kind == ptx::Operand::Kind::address ? from.parts[0] : from, lane, 64).origin;

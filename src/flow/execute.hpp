@@ -15,6 +15,7 @@ void execute_steps(Now const& now);
 
 // clusters.cpp
 void map_address(Now const& now);
+void convert_address(Now const& now);  // windows.cpp
 void rank_of_address(Now const& now);
 /// Value of %cluster_ctarank and the other registers of clusters; nothing of another register.
 [[nodiscard]] std::optional<std::uint64_t> cluster_register(Now const& now, std::string_view name);
@@ -34,8 +35,6 @@ void store_zeros(Now const& now);
 /// st.async to the block's own shared memory.
 void store_async(Now const& now);
 void matrices(Now const& now, bool load);
-/// The space of a generic address.
-[[nodiscard]] program::Space space_at(Now const& now, program::Space space, std::uint64_t address);
 /// `own`: an operand that is in the block's own shared memory.
 void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
                   char const* verb, unsigned alignment = 0, bool own = false);

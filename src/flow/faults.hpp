@@ -77,6 +77,7 @@ inline constexpr std::string_view
     read_only = "PTX ISA, ld.global.nc: read-only for the duration of the kernel",
     uniform = "PTX ISA, ldu: read-only data, at one address of all threads of the warp",
     bounds = "PTX ISA, Addresses as Operands",
+    generic = "PTX ISA 9.1, 6.4.1.1: Generic Addressing; 9.7.9.20: cvta",
     shared_cta = "PTX ISA, State Spaces: .shared, ::cta and ::cluster", mapa = "PTX ISA, mapa",
     lifetime = "CUDA C++ Programming Guide, Distributed Shared Memory",
     alignment = "PTX ISA, Addresses as Operands: natural alignment", trap = "PTX ISA, trap",

@@ -25,10 +25,10 @@ bool one_of(std::string_view word, std::string_view const (&words)[N]) {
 
 /// Opcodes whose steps compute the result on integers and bytes.
 constexpr std::string_view stepped[] = {
-    "mov",  "and",  "or",    "xor",   "not",   "shl",   "shr",      "shf",  "lop3", "bfe",         "bfi",
-    "prmt", "popc", "clz",   "brev",  "bfind", "setp",  "selp",     "cvta", "div",  "rem",         "slct",
-    "fns",  "bmsk", "szext", "mul24", "mad24", "sad",   "cnot",     "rcp",  "sqrt", "sin",         "cos",
-    "ex2",  "lg2",  "tanh",  "set",   "testp", "rsqrt", "copysign", "dp4a", "dp2a", "createpolicy"};
+    "mov",  "and",   "or",    "xor",   "not",   "shl",      "shr",  "shf",  "lop3",        "bfe",  "bfi",
+    "prmt", "popc",  "clz",   "brev",  "bfind", "setp",     "selp", "div",  "rem",         "slct", "fns",
+    "bmsk", "szext", "mul24", "mad24", "sad",   "cnot",     "rcp",  "sqrt", "sin",         "cos",  "ex2",
+    "lg2",  "tanh",  "set",   "testp", "rsqrt", "copysign", "dp4a", "dp2a", "createpolicy"};
 constexpr std::string_view without_effect[] = {"prefetch", "prefetchu",      "nanosleep",
                                                "pmevent",  "griddepcontrol", "applypriority"};
 constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "addc", "subc", "madc", "neg"};
@@ -213,6 +213,7 @@ Handler handler_of(program::Opcode const& d) {
   std::string_view const op = d.name;
   if (op == "cp" && d.has("bulk")) return bulk_handler(d);
   if (op == "mapa") return Handler::map_address;
+  if (op == "cvta") return Handler::convert_address;
   if (op == "getctarank") return Handler::address_rank;
   if (op == "st" && d.has("async")) return d.has("mmio") ? Handler::refused : Handler::store_async;
   if (op == "ld" || op == "ldu") return Handler::load;

@@ -22,13 +22,14 @@ enum class Handler : std::uint8_t {
   nothing,  ///< no effect on values: fences, hints
   load,
   store,
-  move_wide,     ///< ld, st, mov of registers of 128 bits
-  query_cancel,  ///< clusterlaunchcontrol.query_cancel
-  store_zeros,   ///< st.bulk
-  store_async,   ///< st.async
-  map_address,   ///< mapa
-  address_rank,  ///< getctarank
-  atomic,        ///< atom, red
+  move_wide,        ///< ld, st, mov of registers of 128 bits
+  query_cancel,     ///< clusterlaunchcontrol.query_cancel
+  store_zeros,      ///< st.bulk
+  store_async,      ///< st.async
+  map_address,      ///< mapa
+  address_rank,     ///< getctarank
+  convert_address,  ///< cvta
+  atomic,           ///< atom, red
   copy_async,
   commit,
   wait,

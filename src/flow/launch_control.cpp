@@ -1,6 +1,7 @@
 #include "launch_control.hpp"
 
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <fmt/format.h>
 
@@ -128,8 +129,8 @@ void try_cancel(Now const& now) {
       "grid that has not started: documented, not measured on a device");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const to = now.address(now.in.operands[0], lane),
-                        where = now.address(now.in.operands[1], lane);
+    std::uint64_t const to = shared_address(now, now.in.operands[0], lane),
+                        where = shared_address(now, now.in.operands[1], lane);
     check_bounds(now, program::Space::shared, to, response_bytes, lane, "writes", 0, true);
     check_window(now, where, lane, "uses an mbarrier in", true);
     check_request(now, lane);

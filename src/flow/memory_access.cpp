@@ -1,5 +1,6 @@
 // Loads, stores and asynchronous copies of a block, byte by byte.
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
 
@@ -34,17 +35,6 @@ void check_local(Now const& now, std::uint64_t address, unsigned bytes, unsigned
 }
 
 }  // namespace
-
-/// The space of a generic address.
-Space space_at(Now const& now, Space space, std::uint64_t address) {
-  if (now.block.kernel.in_params(address)) return Space::param;
-  if (space == Space::param) now.refuse("a parameter at an address that is none of a parameter");
-  if (space == Space::constant) return Space::global;
-  if (space != Space::generic) return space;
-  if (address < shared_limit) return Space::shared;
-  if (address >= local_start && address < local_limit) return Space::local;
-  return Space::global;
-}
 
 void check_bounds(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
                   char const* verb, unsigned alignment, bool own) {
@@ -173,8 +163,12 @@ Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned
 
 /// The address that a load of a parameter has: of a parameter by name, or one that is computed.
 std::uint64_t param_address(Now const& now, ptx::Operand const& where, unsigned lane) {
-  if (where.parts.size() != 1 || where.parts[0].kind != ptx::Operand::Kind::symbol)
-    return now.address(where, lane);
+  if (where.parts.size() != 1 || where.parts[0].kind != ptx::Operand::Kind::symbol) {
+    std::uint64_t const computed = address_in_space(now, where, lane);
+    if (!now.block.kernel.in_params(computed))
+      now.refuse("a parameter at an address that is none of a parameter");
+    return computed;
+  }
   std::string_view const name = where.parts[0].text;
   auto const& all = now.block.kernel.function.params;
   auto const at =
@@ -298,9 +292,9 @@ void load(Now const& now) {
   if (into.size() != d.lanes) now.refuse("the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const at = d.space == Space::param ? param_address(now, now.in.operands[1], lane)
-                                                     : now.address(now.in.operands[1], lane);
-    Space const space = space_at(now, d.space, at);
+    auto const [space, at] = d.space == Space::param
+                                 ? Located{d.space, param_address(now, now.in.operands[1], lane)}
+                                 : located(now, now.in.operands[1], lane);
     if (space == Space::global)
       now.block.uses[now.block.kernel.array_of(at)].insert({d.type.bits, d.type.kind});
     check_bounds(now, space, at, each * d.lanes, lane, "reads");
@@ -335,8 +329,7 @@ void store(Now const& now) {
   if (from.size() != d.lanes) now.refuse("the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const at = now.address(now.in.operands[0], lane);
-    Space const space = space_at(now, d.space, at);
+    auto const [space, at] = located(now, now.in.operands[0], lane);
     if (space == Space::param) now.refuse("a parameter is written");
     if (space == Space::global)
       now.block.uses[now.block.kernel.array_of(at)].insert({d.type.bits, d.type.kind});
@@ -375,8 +368,8 @@ void copy_async(Now const& now) {
                          now.block.kernel.program.widths[now.in.operands[3].reg] == 1;
     if (ignores) source = now.number(now.in.operands[3], lane, "if the source is ignored") != 0 ? 0 : bytes;
     if (more && !ignores) source = source_size(now, lane, bytes);
-    std::uint64_t const to = now.address(now.in.operands[0], lane),
-                        from = now.address(now.in.operands[1], lane);
+    std::uint64_t const to = address_in_space(now, now.in.operands[0], lane),
+                        from = address_in_space(now, now.in.operands[1], lane);
     check_bounds(now, Space::shared, to, bytes, lane, "writes");
     if (source != 0)
       check_bounds(now, Space::global, from, static_cast<unsigned>(source), lane, "reads", bytes);
@@ -408,7 +401,7 @@ void arrive_async(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = now.thread(lane), unit = block.units.copies(t);
     block.groups.arrive(t, block.clocks.now(unit));
-    block.mbarriers.arrive_complete(now.address(now.in.operands[0], lane), Completes::copies,
+    block.mbarriers.arrive_complete(shared_address(now, now.in.operands[0], lane), Completes::copies,
                                     block.clocks.arrive(unit), now.decoded.has("noinc"), now.operation(lane),
                                     block.clocks);
   }
@@ -420,10 +413,9 @@ void store_zeros(Now const& now) {
   now.block.assumed.insert("st.bulk writes by the generic proxy, which the PTX ISA does not specify");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const to = now.address(now.in.operands[0], lane);
+    std::uint64_t const to = shared_address(now, now.in.operands[0], lane);
     std::uint64_t const bytes = now.number(now.in.operands[1], lane, "the size");
     if (now.number(now.in.operands[2], lane, "the value") != 0) now.refuse("st.bulk writes 0 alone");
-    if (space_at(now, now.decoded.space, to) != Space::shared) now.refuse("st.bulk outside of shared memory");
     if (to % unit != 0 || bytes % unit != 0)
       now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::bulk_store,
                 fmt::format("st.bulk of {} has 0x{:x} and {} bytes, which are no multiples of {}",
@@ -451,10 +443,8 @@ void matrices(Now const& now, bool load) {
   if (regs.size() != n) now.refuse("the number of registers does not match");
   std::array<std::uint64_t, 32> rows{};
   for (unsigned r = 0; r < 8 * n; ++r) {
-    rows[r] = now.address(where, r);
-    Space const space = space_at(now, d.space, rows[r]);
-    if (space != Space::shared) now.refuse("a matrix outside of shared memory");
-    check_bounds(now, space, rows[r], 16, r, load ? "reads" : "writes");
+    rows[r] = shared_address(now, where, r);
+    check_bounds(now, Space::shared, rows[r], 16, r, load ? "reads" : "writes", 16, true);
   }
   std::array<std::array<Word, 4>, 32> words{};
   for (unsigned lane = 0; lane < 32; ++lane)

@@ -1,6 +1,7 @@
 // Steps of a lowered instruction on words with names: integers exactly, names byte by byte.
 #include "execute.hpp"
 #include "integers.hpp"
+#include "windows.hpp"
 
 #include <swizproof/program/step.hpp>
 
@@ -65,6 +66,7 @@ Word address_of(Now const& now, std::uint32_t symbol) {
 /// The result of a step, and the variable whose address it is.
 Word step_result(Now const& now, program::Step const& s, Word const& a, Word const& b, Word const& c) {
   Word out = apply_step(now, s, a, b, c);
+  note_window(now, s, a.number, b.number, out.number);
   out.origin = (a.origin | b.origin | c.origin) == 0 ? std::uint16_t{0} : joined_origin(s, a, b, c);
   return out;
 }

@@ -1,5 +1,6 @@
 // Instructions that order the threads of a block: barriers, mbarriers, fences, flags. barriers.hpp, mbarriers.hpp and order.hpp have the rules.
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <fmt/format.h>
 
@@ -254,7 +255,7 @@ void assume_scope(Now const& now) {
 void check_wait(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane) ||
-        !now.block.mbarriers.of_other_blocks(now.address(now.in.operands[1], lane)))
+        !now.block.mbarriers.of_other_blocks(shared_address(now, now.in.operands[1], lane)))
       continue;
     if (now.decoded.has("cta"))
       now.refuse(
@@ -286,10 +287,11 @@ void take_scope(Now const& now, MbarrierOperation& op) {
 bool wait_phase(Now const& now) {
   bool const parity = now.decoded.has("parity");
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (takes_part(now.mask, lane)) check_remote(now, now.address(now.in.operands[1], lane), lane, false);
+    if (takes_part(now.mask, lane))
+      check_remote(now, shared_address(now, now.in.operands[1], lane), lane, false);
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane) &&
-        !now.block.mbarriers.passes(now.address(now.in.operands[1], lane), parity,
+        !now.block.mbarriers.passes(shared_address(now, now.in.operands[1], lane), parity,
                                     now.number(now.in.operands[2], lane, "the phase"), now.operation(lane),
                                     now.block.clocks))
       return --now.warp.counts[now.index], false;
@@ -299,8 +301,8 @@ bool wait_phase(Now const& now) {
         "the wait at an mbarrier may fail, and the code that is executed then is not followed", now.index);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    if (auto acquires = now.block.mbarriers.depart(now.address(now.in.operands[1], lane), now.operation(lane),
-                                                   now.block.clocks))
+    if (auto acquires = now.block.mbarriers.depart(shared_address(now, now.in.operands[1], lane),
+                                                   now.operation(lane), now.block.clocks))
       now.block.flags.wait(now.thread(lane), std::move(*acquires));
     now.put(now.in.operands[0], lane, plain(1));
   }
@@ -329,7 +331,7 @@ bool mbarrier(Now const& now) {
   std::size_t const where = arrive ? 1 : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const at = now.address(now.in.operands[where], lane);
+    std::uint64_t const at = shared_address(now, now.in.operands[where], lane);
     check_remote(now, at, lane, !init && !inval);
     MbarrierOperation op = now.operation(lane);
     if (rank_at(at) != now.block.rank) take_scope(now, op);

@@ -1,5 +1,6 @@
 // tcgen05 but for its products: columns of Tensor Memory, registers, and what orders them. tensor_memory.hpp has the rules.
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <swizproof/hardware/tensor_memory.hpp>
 
@@ -87,10 +88,10 @@ bool tensor_allocate(Now const& now) {
     return block.tensor.deallocate(part.address, columns, t, by), true;
   }
   part.kind = TensorPart::Kind::allocate;
-  std::uint64_t const at = now.address(now.in.operands[0], 0);
+  std::uint64_t const at = shared_address(now, now.in.operands[0], 0);
   for (unsigned lane = 1; lane < 32; ++lane)
-    of_warp(now, at, now.address(now.in.operands[0], lane), lane, "addresses");
-  check_bounds(now, program::Space::shared, at, 4, 0, "writes");
+    of_warp(now, at, shared_address(now, now.in.operands[0], lane), lane, "addresses");
+  check_bounds(now, program::Space::shared, at, 4, 0, "writes", 4, true);
   auto const first = pair ? execute_part(now, part) : block.tensor.allocate(columns, t, by);
   if (!first) return wait();
   block.assumed.insert("tcgen05.alloc gives the lowest columns that are free");
@@ -257,7 +258,7 @@ void tensor_commit(Now const& now) {
   if (now.in.operands.size() != (several ? 2 : 1)) now.refuse_opcode();
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
-    std::uint64_t const at = now.address(now.in.operands[0], lane);
+    std::uint64_t const at = shared_address(now, now.in.operands[0], lane);
     std::uint64_t const mask = several ? now.number(now.in.operands[1], lane, "the mask of blocks") & 0xffff
                                        : std::uint64_t{1} << rank_at(at);
     unsigned const unit = block.units.tensor_mma(now.thread(lane));

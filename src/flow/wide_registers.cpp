@@ -1,5 +1,6 @@
 // Registers of 128 bits: loads, stores and moves of them, as two words of 64 bits.
 #include "execute.hpp"
+#include "windows.hpp"
 
 namespace swizproof::flow_detail {
 
@@ -49,8 +50,7 @@ void move_wide(Now const& now) {
       put_wide(now, in[0], lane, wide_operand(now, in[1], lane));
       continue;
     }
-    std::uint64_t const at = now.address(in[loads ? 1 : 0], lane);
-    program::Space const space = space_at(now, now.decoded.space, at);
+    auto const [space, at] = located(now, in[loads ? 1 : 0], lane);
     if (space == program::Space::param) now.refuse_opcode();
     if (space == program::Space::global)
       now.block.uses[now.block.kernel.array_of(at)].insert({8 * half, now.decoded.type.kind});

@@ -3,6 +3,7 @@
 // The PTX ISA does not specify which lane holds which element of a fragment. Here a fragment is those of the mma.sync that the product is made of,
 // and a lane reads and writes what it does in the code of ptxas (H19): the answer says so.
 #include "execute.hpp"
+#include "windows.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
 #include <swizproof/hardware/wmma.hpp>
@@ -156,10 +157,10 @@ void wmma_move(Now const& now) {
   bool const load = d.has("load");
   WmmaForm form = ptx::wmma_form(d);
   auto const base = [](Now const& n, unsigned lane) {
-    return n.address(n.in.operands[n.decoded.has("load") ? 1 : 0], lane);
+    return located(n, n.in.operands[n.decoded.has("load") ? 1 : 0], lane).at;
   };
   std::uint64_t const start = of_all_lanes(now, base(now, 0), base);
-  program::Space const space = space_at(now, d.space, start);
+  program::Space const space = located(now, now.in.operands[load ? 1 : 0], 0).space;
   if (space != program::Space::shared && space != program::Space::global)
     now.refuse("wmma outside of shared and global memory");
   form.generic = d.space != program::Space::shared;

@@ -693,6 +693,7 @@ def boxes(rng):
     k.emit("fence.proxy.async.shared::cta")
     k.emit("bar.sync 0")
     map_ = k.op("mov.b64 {}, a", "d")
+    map_ = k.op(f"cvta.param.u64 {{}}, {map_}", "d")
     where = k.op(f"add.s32 {{}}, {tile}, {shift}")
     coordinates = [k.op(f"mov.u32 {{}}, {c}") for c in reversed(at)]
     bytes_ = k.op(f"mov.u32 {{}}, {int(np.prod(box)) * size}")
@@ -795,6 +796,7 @@ def stores(rng):
     k.emit("bar.sync 0")
     p = k.op(f"setp.eq.u32 {{}}, {tid}, {rng.randrange(threads)}", "p")
     map_ = k.op("mov.b64 {}, c", "d")
+    map_ = k.op(f"cvta.param.u64 {{}}, {map_}", "d")
     for _ in range(rng.randint(1, 2)):
         at = [rng.randint(-3, e) if rng.random() < 0.3 else rng.randint(0, max(e - b, 0)) for e, b in zip(extents, box)]
         where = k.op(f"add.s32 {{}}, {tile}, {128 * rng.randint(0, 8)}")
