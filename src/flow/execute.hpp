@@ -150,6 +150,11 @@ void tensor_shift(Now const& now);
 // tcgen05_mma.cpp
 void tensor_mma(Now const& now);
 
+// small_numbers.cpp
+/// True for a cvt from or to numbers of 4 or 6 bits.
+[[nodiscard]] bool converts_small(Decoded const& d);
+void convert_small(Now const& now);
+
 // extremes.cpp
 void extreme(Now const& now);
 

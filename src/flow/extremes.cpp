@@ -22,6 +22,9 @@ Word extreme_part(Now const& now, Packed const& type, std::array<Word, 3> const&
   bool const smaller = now.decoded.name == "min", is_unsigned = type.sign == 'u';
   std::optional<Name> out;
   auto const take = [&](Name x) { out = out ? names.extreme(*out, x, smaller, is_unsigned, now.index) : x; };
+  auto const minus = [&](Name x) {
+    return names.product(names.number(-1, type.format, type.bytes), x, type.format, type.bytes, now.index);
+  };
   for (std::size_t k = 0; k < sources; ++k) {
     if (has_nan(args[k], type, at)) {
       auto const nan = canonical_nan(type.format);
@@ -31,9 +34,7 @@ Word extreme_part(Now const& now, Packed const& type, std::array<Word, 3> const&
     Name const x = names.whole(args[k], at, type.bytes, type.format, now.index, type.sign);
     if (type.format == Format::integer && names[x].kind == NameKind::bits)  // read with another sign
       return now.unknown(8 * type.bytes, {&args[0], &args[1], &args[2]});
-    take(x);
-    if (now.decoded.name == "abs")
-      take(names.product(names.number(-1, type.format, type.bytes), x, type.format, type.bytes, now.index));
+    take(now.decoded.has("abs") ? names.extreme(x, minus(x), false, is_unsigned, now.index) : x);
   }
   return out ? names.word(*out) : now.unknown(8 * type.bytes, {&args[0], &args[1], &args[2]});
 }

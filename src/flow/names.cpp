@@ -12,10 +12,12 @@ namespace swizproof::flow_detail {
 namespace {
 
 constexpr std::pair<std::string_view, Format> format_names[] = {
-    {"f16", Format::f16},     {"bf16", Format::bf16},   {"f32", Format::f32},      {"tf32", Format::f32},
-    {"f64", Format::f64},     {"e4m3", Format::e4m3},   {"e5m2", Format::e5m2},    {"f16x2", Format::f16},
-    {"bf16x2", Format::bf16}, {"e4m3x2", Format::e4m3}, {"e5m2x2", Format::e5m2},  {"e8m0", Format::e8m0},
-    {"ue8m0", Format::e8m0},  {"ue4m3", Format::e4m3},  {"e2m1x2", Format::e2m1x2}};
+    {"f16", Format::f16},      {"bf16", Format::bf16},    {"f32", Format::f32},
+    {"tf32", Format::f32},     {"f64", Format::f64},      {"e4m3", Format::e4m3},
+    {"e5m2", Format::e5m2},    {"f16x2", Format::f16},    {"bf16x2", Format::bf16},
+    {"e4m3x2", Format::e4m3},  {"e5m2x2", Format::e5m2},  {"e8m0", Format::e8m0},
+    {"ue8m0", Format::e8m0},   {"ue8m0x2", Format::e8m0}, {"ue4m3", Format::e4m3},
+    {"e2m1x2", Format::e2m1x2}};
 
 static_assert(static_cast<int>(Format::e8m0) == static_cast<int>(FloatFormat::e8m0) + 1);
 FloatFormat float_format(Format format) { return static_cast<FloatFormat>(static_cast<int>(format) - 1); }

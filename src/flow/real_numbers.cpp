@@ -134,7 +134,7 @@ RealNumber extreme_number(Decoded const& d, Packed const& type, std::vector<doub
   for (double x : values) {
     if (std::isnan(x) && nan && canonical) return {canonical};
     if (std::isnan(x)) continue;
-    if (d.name == "abs") x = std::fabs(x);
+    if (d.has("abs")) x = std::fabs(x);
     bool const less = !out || x < *out || (x == *out && std::signbit(x));
     if (!out || less == smaller) out = x;
   }
@@ -146,7 +146,9 @@ RealNumber converted_number(Decoded const& d, Packed const& to, double value) {
   if (auto const whole = integral(d, value)) value = *whole;
   if (d.has("relu")) return not_negative(value, to.format);
   if (d.has("sat")) return saturated(value, to.format);
-  return number(value, to.format);
+  RealNumber const out = number(value, to.format);
+  // The layout of tf32 is of the implementation, and it has 10 bits of mantissa at least. [PTX ISA 9.1, 5.2.3]
+  return d.has("tf32") && out.bits && (*out.bits & low_bits(13)) != 0 ? RealNumber{} : out;
 }
 
 }  // namespace swizproof::flow_detail

@@ -157,12 +157,14 @@ Word converted_part(Now const& now, Packed const& from, Packed const& to, Word c
 void convert(Now const& now) {
   Decoded const& d = now.decoded;
   if (d.parts.size() < 3) now.refuse_opcode();
+  if (converts_small(d)) return convert_small(now);
   Packed const from = packed_of(d.parts.back()), to = packed_of(d.parts[d.parts.size() - 2]);
   bool const integers = from.format == Format::integer && to.format == Format::integer;
   // Rounding to an integer is no change of format: floor(x) is not x. [PTX ISA, cvt: .rni, .rzi, .rmi, .rpi]
   bool const to_integer = from.format != Format::integer && (to.format == Format::integer || d.has("rni") ||
                                                              d.has("rzi") || d.has("rmi") || d.has("rpi"));
-  bool const scaled = d.has("scaled::n2::ue8m0"), bent = d.has("relu") || d.has("sat") || to_integer;
+  bool const scaled = d.has("scaled::n2::ue8m0"),
+             bent = d.has("relu") || d.has("sat") || to_integer || to.format == Format::e8m0;
   std::size_t const sources = now.in.operands.size() - 1;
   std::uint32_t plain_lanes = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {

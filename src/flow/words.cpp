@@ -61,6 +61,8 @@ unsigned bytes_of_format(Format format) {
       return 2;
     case Format::e4m3:
     case Format::e5m2:
+    case Format::e8m0:
+    case Format::e2m1x2:
       return 1;
     case Format::f64:
       return 8;

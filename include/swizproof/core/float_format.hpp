@@ -9,12 +9,13 @@
 
 namespace swizproof {
 
-enum class FloatFormat : std::uint8_t { f16, bf16, f32, f64, e4m3, e5m2, e8m0 };
+enum class FloatFormat : std::uint8_t { f16, bf16, f32, f64, e4m3, e5m2, e8m0, e2m1, e2m3, e3m2 };
 
 /// Exponent and fraction, below a sign; `most` is the largest number that is taken for one of the format, infinity included.
 struct FloatShape {
   int exponent_bits = 0, fraction_bits = 0;
   double most = HUGE_VAL;
+  bool infinity = true;  ///< the largest exponent is the one of infinity and NaN
   [[nodiscard]] constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] constexpr int bits() const { return 1 + exponent_bits + fraction_bits; }
 };
@@ -30,9 +31,15 @@ struct FloatShape {
     case FloatFormat::f64:
       return {11, 52};
     case FloatFormat::e4m3:
-      return {4, 3, 448};
+      return {4, 3, 448, false};
     case FloatFormat::e8m0:  // the exponent alone
       return {8, 0};
+    case FloatFormat::e2m1:
+      return {2, 1, 6, false};
+    case FloatFormat::e2m3:
+      return {2, 3, 7.5, false};
+    case FloatFormat::e3m2:
+      return {3, 2, 28, false};
     case FloatFormat::e5m2:
       break;
   }
@@ -60,8 +67,10 @@ template <class To, class From>
   bool const negative = (bits >> (shape.bits() - 1) & 1) != 0;
   double size = std::ldexp(fraction + (field == 0 ? 0 : static_cast<double>(one)),
                            std::max(field, 1) - shape.bias() - shape.fraction_bits);
+  // 5.2.3 of PTX ISA 9.1: e4m3 has no infinity and one NaN, e2m1, e2m3 and e3m2 have neither.
   bool const last = field == (1 << shape.exponent_bits) - 1;
-  if (last && format != FloatFormat::e4m3) size = fraction == 0 ? HUGE_VAL : std::nan("");
+  if (last && shape.infinity) size = fraction == 0 ? HUGE_VAL : std::nan("");
+  if (format == FloatFormat::e4m3 && size > shape.most) size = std::nan("");
   return negative ? -size : size;
 }
 

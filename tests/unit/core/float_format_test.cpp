@@ -36,8 +36,8 @@ TEST(FloatFormat, KnownNumbers) {
 
 // The value of a positive pattern grows with the pattern, and has these bits.
 TEST(FloatFormat, EveryHalfAndByte) {
-  for (FloatFormat const format :
-       {FloatFormat::f16, FloatFormat::bf16, FloatFormat::e4m3, FloatFormat::e5m2}) {
+  for (FloatFormat const format : {FloatFormat::f16, FloatFormat::bf16, FloatFormat::e4m3, FloatFormat::e5m2,
+                                   FloatFormat::e2m1, FloatFormat::e2m3, FloatFormat::e3m2}) {
     auto const sign = std::uint64_t{1} << (shape_of(format).bits() - 1);
     double before = -1;
     for (std::uint64_t bits = 0; bits < sign; ++bits) {
@@ -53,6 +53,17 @@ TEST(FloatFormat, EveryHalfAndByte) {
       before = value;
     }
   }
+}
+
+// 5.2.3 of PTX ISA 9.1: NaN of e4m3 are 0x7f and 0xff, and e2m1, e2m3 and e3m2 have none.
+TEST(FloatFormat, HasTheNanOfItsFormat) {
+  EXPECT_TRUE(std::isnan(float_value(FloatFormat::e4m3, 0x7f)));
+  EXPECT_TRUE(std::isnan(float_value(FloatFormat::e4m3, 0xff)));
+  EXPECT_EQ(float_value(FloatFormat::e2m1, 0x7), 6);
+  EXPECT_EQ(float_value(FloatFormat::e2m1, 0xa), -1);
+  EXPECT_EQ(float_value(FloatFormat::e2m3, 0x1f), 7.5);
+  EXPECT_EQ(float_value(FloatFormat::e3m2, 0x1f), 28);
+  EXPECT_EQ(float_bits(FloatFormat::e2m1, 2.5), std::nullopt);
 }
 
 }  // namespace
