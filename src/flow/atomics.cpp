@@ -127,6 +127,10 @@ void atomic(Now const& now) {
     auto const [space, at] = located(now, now.in.operands[where], lane);
     if (space != Space::global && space != Space::shared)
       now.refuse("an atomic outside of shared and global memory");
+    if (d.lanes > 1 && space == Space::shared)
+      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::vector_atomic,
+                fmt::format("{} accesses shared memory by {}, which is for global memory",
+                            now.block.units.thread(now.thread(lane)), d.text));
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
     now.block.flags.update(at, each * d.lanes, now.thread(lane), d.has("cta"), now.block.clocks);
     check_scopes(now);

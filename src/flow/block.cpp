@@ -55,7 +55,8 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::bulk_reduce:
     case Handler::address_rank:
     case Handler::convert_address:
-      return d.has("bulk") && !d.has("tensor") ? 3 : 2;
+    case Handler::bulk_prefetch:
+      return d.has("bulk") && !d.has("tensor") && !d.has("prefetch") ? 3 : 2;
     case Handler::extreme:
       return d.name == "abs" ? 2 : 3;
     case Handler::convert:
@@ -425,6 +426,11 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   if (!warp.waits && !warp.passed) ++warp.counts[index];
   Now const now{block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
+  if (now.decoded.repeats)
+    now.fault(
+        FlowFaultKind::misuse, now.touch(static_cast<unsigned>(std::countr_zero(mask)), true),
+        isa::destination,
+        fmt::format("{} writes one register twice by {}", state_.units.warp(warp.number), in.opcode.text));
   if (state_.kernel.asynchronous) check_registers(now);
   if (!warp.loading.empty()) check_loading(now);
   return dispatch(now);
@@ -515,6 +521,8 @@ bool BlockRun::dispatch_async(Now const& now) {
       return bulk_groups(now), true;
     case Handler::try_cancel:
       return try_cancel(now), true;
+    case Handler::bulk_prefetch:
+      return bulk_prefetch(now), true;
     case Handler::store_async:
       return store_async(now), true;
     case Handler::address_rank:

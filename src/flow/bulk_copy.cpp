@@ -228,6 +228,15 @@ Box box_of(Now const& now, ptx::Operand const& from, unsigned lane) {
   return box;
 }
 
+/// Notes a store whose box begins before the tensor.
+void note_clipped(Now const& now, Box const& box) {
+  if (std::any_of(box.at.begin(), box.at.end(), [](std::int64_t at) { return at < 0; }))
+    now.block.assumed.insert(
+        "a tensor store whose box begins at a negative coordinate writes the part in the tensor, which the "
+        "PTX "
+        "ISA may exclude (9.7.9.27.1.1)");
+}
+
 /// Calls fn(byte of shared memory, byte of global memory, or nothing beyond the array) for the bytes of a box.
 template <class Fn>
 void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn) {
@@ -300,6 +309,7 @@ void bulk_store(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = now.thread(lane);
     Box const box = box_of(now, now.in.operands[0], lane);
+    note_clipped(now, box);
     Toucher const reads = now.toucher(lane, 0, now.block.units.store_reads(t)),
                   writes = now.toucher(lane, 0, now.block.units.store_writes(t));
     each_byte(now, lane, box, address_in_space(now, now.in.operands[1], lane),
@@ -366,6 +376,10 @@ void bulk_send(Now const& now) {
     Destination const d =
         destinations(now, lane, address_in_space(now, now.in.operands[0], lane),
                      address_in_space(now, now.in.operands[3], lane), now.in.operands.size())[0];
+    if (rank_at(d.to) == now.block.rank)
+      now.fault(FlowFaultKind::misuse, now.touch(lane), isa::bulk_send,
+                fmt::format("{} copies to the shared memory of its own block by {}",
+                            now.block.units.thread(now.thread(lane)), now.in.opcode.text));
     std::uint64_t const bytes = bulk_size(now, lane, d.to, from, true);
     if (bytes == 0) now.refuse("a bulk copy of 0 bytes to another block");
     unsigned const unit = bulk_barrier(now, d.where, lane);
@@ -419,6 +433,7 @@ void bulk_reduce(Now const& now) {
     };
     if (tensor) {
       Box const box = box_of(now, now.in.operands[0], lane);
+      note_clipped(now, box);
       std::string type = box.array.type[0] == 'i' ? "s" + box.array.type.substr(1) : box.array.type;
       each_byte(now, lane, box, from, [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
         if (global && *global % (box.array.bits / 8) == 0) reduce(shared, *global, type);
@@ -438,6 +453,9 @@ void store_async(Now const& now) {
   if (now.block.kernel.cluster_is_given && now.block.units.blocks == 1)
     now.fault(FlowFaultKind::misuse, now.touch(static_cast<unsigned>(std::countr_zero(now.mask))),
               isa::store_async, "st.async in a cluster of one block: it has to have more");
+  if (!now.block.kernel.cluster_is_given)
+    now.refuse(
+        "st.async in a cluster whose size is not given: it has to have more than one block: --cluster X,Y,Z");
   now.block.left_out.insert("proxy fences behind st.async");
   Decoded const& d = now.decoded;
   unsigned const each = d.type.bits / 8;
@@ -465,6 +483,21 @@ void store_async(Now const& now) {
       }
     }
     finish_copy(now, at, std::uint64_t{each} * d.lanes, unit);
+  }
+}
+
+/// cp.async.bulk.prefetch of plain bytes: [from], size. Nothing is read.
+void bulk_prefetch(Now const& now) {
+  if (now.decoded.has("tensor")) return;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const from = address_in_space(now, now.in.operands[0], lane),
+                        bytes = now.number(now.in.operands[1], lane, "the size") & low_bits(32);
+    for (std::uint64_t const x : {from, bytes})
+      if (x % bulk_unit != 0)
+        now.fault(FlowFaultKind::misaligned, now.touch(lane), isa::bulk_prefetch,
+                  fmt::format("a prefetch of {} has 0x{:x} as address or size, which is no multiple of {}",
+                              now.block.units.thread(now.thread(lane)), x & 0xffffffffffU, bulk_unit));
   }
 }
 

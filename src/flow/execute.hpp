@@ -93,6 +93,7 @@ void bulk_send(Now const& now);
 void bulk_store_bytes(Now const& now);
 void bulk_reduce(Now const& now);
 void bulk_groups(Now const& now);
+void bulk_prefetch(Now const& now);
 /// Bytes that a unit of the async proxy reads.
 [[nodiscard]] Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                               Toucher const& by);

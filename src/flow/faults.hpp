@@ -95,6 +95,15 @@ inline constexpr std::string_view
     tensor_instruction = "PTX ISA 9.1, 9.7.16.4.2: instruction descriptor", wgmma = "PTX ISA, wgmma.fence",
     try_cancel = "PTX ISA 9.0, 9.7.13.17: clusterlaunchcontrol.try_cancel",
     query_cancel = "PTX ISA 9.0, 9.7.13.18: clusterlaunchcontrol.query_cancel",
+    parity = "PTX ISA 9.1, 9.7.13.15.16: mbarrier.test_wait, mbarrier.try_wait, valid values of phaseParity",
+    tx_count = "PTX ISA 9.1, 9.7.13.15.2: contents of the mbarrier object, range of the tx-count",
+    destination = "PTX ISA 9.1, 6.4.3: vectors as operands, elements of a destination are unique",
+    matrix_rows = "PTX ISA 9.1, 9.7.14.5.15: ldmatrix, addresses of all threads for sm_75",
+    bulk_prefetch = "PTX ISA 9.1, 9.7.9.25.4.3: cp.async.bulk.prefetch, alignment of address and size",
+    bulk_send = "PTX ISA 9.1, 9.7.9.25.4.1: cp.async.bulk, another CTA of the cluster as destination",
+    vector_atomic = "PTX ISA 9.1, 9.7.13.5, 9.7.13.6: vector types of atom and red in global memory",
+    strong_access =
+        "PTX ISA 9.1, 9.7.9.8, 9.7.9.11: .relaxed, .acquire and .release in global and shared memory",
     bulk_store = "PTX ISA, st.bulk", store_async = "PTX ISA, st.async",
     warpgroup =
         "PTX ISA, wgmma.mma_async, setmaxnreg: .aligned, all threads of the warpgroup execute the same",

@@ -88,7 +88,7 @@ constexpr std::string_view bulk_words[] = {"cp",
 
 /// Bulk copies between global and shared memory, and to the shared memory of another block. Their other forms have other words: im2col, gather.
 Handler bulk_handler(program::Opcode const& d) {
-  if (d.has("prefetch")) return Handler::nothing;  // into L2
+  if (d.has("prefetch")) return Handler::bulk_prefetch;  // into L2
   for (std::string_view const p : d.parts)
     if (!one_of(p, bulk_words)) return Handler::refused;
   if (d.has("commit_group") || d.has("wait_group")) return Handler::bulk_groups;
@@ -296,10 +296,27 @@ Handler FlowKernel::handler_of_wide(Decoded const& d, ptx::Instruction const& in
   return moves && !d.strong && d.lanes == 1 && d.type.bits == 128 ? Handler::move_wide : Handler::refused;
 }
 
+namespace {
+
+/// True if a vector of results has a register twice.
+bool repeats_result(Decoded const& d, ptx::Instruction const& in) {
+  if (in.label != 0 || in.operands.empty() || (!has_result(d, in) && d.handler != Handler::wgmma))
+    return false;
+  std::set<std::uint32_t> seen;
+  auto const& parts = in.operands[0].parts;
+  return in.operands[0].kind == ptx::Operand::Kind::vector &&
+         std::any_of(parts.begin(), parts.end(), [&](ptx::Operand const& o) {
+           return o.kind == ptx::Operand::Kind::reg && !seen.insert(o.reg).second;
+         });
+}
+
+}  // namespace
+
 void FlowKernel::decode() {
   for (ptx::Instruction const& i : function.body) {
     decoded.push_back(i.label != 0 ? Decoded{} : Decoded(i.opcode));
     decoded.back().handler = handler_of_wide(decoded.back(), i);
+    decoded.back().repeats = repeats_result(decoded.back(), i);
   }
   for (Decoded const& d : decoded) {
     asynchronous = asynchronous || is_asynchronous(d.handler);

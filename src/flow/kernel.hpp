@@ -66,7 +66,8 @@ enum class Handler : std::uint8_t {
   bulk_reduce,       ///< of a tensor or of plain bytes: from shared memory
   try_cancel,        ///< clusterlaunchcontrol.try_cancel
   bulk_groups,       ///< cp.async.bulk.commit_group, .wait_group
-  wgmma,             ///< wgmma.mma_async
+  bulk_prefetch,
+  wgmma,  ///< wgmma.mma_async
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,
@@ -88,6 +89,7 @@ struct Decoded : program::Opcode {
   Decoded() = default;  ///< of a label
   explicit Decoded(program::Opcode const& opcode);
   Handler handler = Handler::refused;
+  bool repeats = false;  ///< a vector of results has a register twice
   bool strong =
       false;  ///< an access that races with weak ones alone: acquire, release, relaxed, volatile, an atomic
 };

@@ -168,6 +168,17 @@ void Mbarriers::behind(Steps const& steps, Clocks::Vector& known, MbarrierOperat
   if (all) known = seen;  // it holds for each thread that has seen the same
 }
 
+/// Adds bytes to the tx-count, which has a range.
+void Mbarriers::expect_bytes(Mbarrier& b, std::uint32_t bytes, MbarrierOperation const& op) const {
+  constexpr std::uint64_t most = (1U << 20) - 1;
+  b.bytes += bytes, b.all_bytes += bytes;
+  if (b.all_bytes > most)
+    throw misuse(op,
+                 fmt::format("{} expects {} bytes, which makes {} in one phase: a tx-count is at most {}",
+                             who(op.touch), bytes, b.all_bytes, most),
+                 isa::tx_count);
+}
+
 std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std::uint32_t bytes,
                                 MbarrierOperation const& op, Clocks& clocks) {
   Mbarrier& b = used(address, op, clocks);
@@ -176,7 +187,7 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
                                  who(op.touch), count, b.pending));
   behind(b.before, b.known, op, clocks, "may arrive");
   std::uint64_t const phase = b.phase;
-  b.bytes += bytes;
+  expect_bytes(b, bytes, op);
   relaxed_ = relaxed_ || op.relaxed;
   if (op.released) b.now.add(*op.released, op.touch);
   b.now.add(clocks.arrive(op.thread, op.relaxed), op.touch);
@@ -216,7 +227,7 @@ void Mbarriers::expect(std::uint64_t address, std::uint32_t bytes, MbarrierOpera
   Mbarrier& b = used(address, op, clocks);
   behind(b.before, b.known, op, clocks, "may expect bytes");
   b.expected.push_back({op.thread, clocks.now(op.thread), op.touch});
-  b.bytes += bytes;
+  expect_bytes(b, bytes, op);
   end_phase(b, clocks);
 }
 
@@ -306,7 +317,7 @@ void Mbarriers::end_phase(Mbarrier& b, Clocks& clocks) {
   b.now = {};
   b.issues.clear(), b.expected.clear(), b.waits.clear();
   b.known = b.known_of_wait = nullptr;
-  b.pending = b.count;
+  b.pending = b.count, b.all_bytes = 0;
   ++b.phase;
 }
 

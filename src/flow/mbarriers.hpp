@@ -108,7 +108,8 @@ class Mbarriers {
     bool live = false;
     std::uint32_t count = 0, pending = 0;
     std::uint64_t phase = 0;
-    std::int64_t bytes = 0;  ///< bytes that copies have still to write in this phase
+    std::int64_t bytes = 0;       ///< bytes that copies have still to write in this phase
+    std::uint64_t all_bytes = 0;  ///< expected in this phase: copies may be complete behind all of them
     unsigned slot = 0;
     Origin origin{};
     Steps now{};                              ///< arrivals and ends of copies of this phase
@@ -131,6 +132,7 @@ class Mbarriers {
   [[nodiscard]] std::string name(std::uint64_t address) const;
   void end_phase(Mbarrier& b, Clocks& clocks);
   void check_expected(Mbarrier const& b) const;
+  void expect_bytes(Mbarrier& b, std::uint32_t bytes, MbarrierOperation const& op) const;
   void check_waits(Mbarrier const& b) const;
 
   Faults& faults_;

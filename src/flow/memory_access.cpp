@@ -269,6 +269,14 @@ void write_bytes(Now const& now, Space space, std::uint64_t address, unsigned by
 
 namespace {
 
+/// .relaxed, .acquire and .release: not in local memory.
+void check_strong(Now const& now, Space space, unsigned lane) {
+  if (!now.decoded.strong || now.decoded.has("volatile") || space != Space::local) return;
+  now.fault(FlowFaultKind::misuse, now.touch(lane), isa::strong_access,
+            fmt::format("{} accesses local memory by {}", now.block.units.thread(now.thread(lane)),
+                        now.in.opcode.text));
+}
+
 /// ldu: all lanes have one address. [PTX ISA, Data Movement: ldu]
 void check_uniform(Now const& now) {
   unsigned const first = static_cast<unsigned>(std::countr_zero(now.mask));
@@ -297,6 +305,7 @@ void load(Now const& now) {
                                  : located(now, now.in.operands[1], lane);
     if (space == Space::global)
       now.block.uses[now.block.kernel.array_of(at)].insert({d.type.bits, d.type.kind});
+    check_strong(now, space, lane);
     check_bounds(now, space, at, each * d.lanes, lane, "reads");
     for (unsigned k = 0; k < into.size(); ++k) {
       Word value = read(now, space, at + k * each, each, lane);
@@ -333,6 +342,7 @@ void store(Now const& now) {
     if (space == Space::param) now.refuse("a parameter is written");
     if (space == Space::global)
       now.block.uses[now.block.kernel.array_of(at)].insert({d.type.bits, d.type.kind});
+    check_strong(now, space, lane);
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
     for (unsigned k = 0; k < from.size(); ++k)
       write(now, space, at + k * each, each, lane, now.operand(from[k], lane, 8 * each));
@@ -428,6 +438,24 @@ void store_zeros(Now const& now) {
   }
 }
 
+namespace {
+
+/// For sm_75 the lanes whose addresses are no rows have valid ones, too. [PTX ISA 9.1, 9.7.14.5.15]
+void check_other_rows(Now const& now, ptx::Operand const& where, unsigned rows) {
+  if (now.block.kernel.module.target != "sm_75") return;
+  for (unsigned lane = rows; lane < 32; ++lane) {
+    std::uint64_t const at = shared_address(now, where, lane);
+    if (at % 16 != 0 || at < shared_start || at + 16 > now.block.kernel.shared_end)
+      now.fault(
+          FlowFaultKind::out_of_bounds, now.touch(lane), isa::matrix_rows,
+          fmt::format(
+              "{} gives 0x{:x} to {}, which is no address of 16 bytes: for sm_75 all threads give valid ones",
+              now.block.units.thread(now.thread(lane)), at, now.in.opcode.text));
+  }
+}
+
+}  // namespace
+
 /// ldmatrix and stmatrix of 16-bit elements, by the fragments of hardware/fragment.hpp.
 void matrices(Now const& now, bool load) {
   Decoded const& d = now.decoded;
@@ -446,6 +474,7 @@ void matrices(Now const& now, bool load) {
     rows[r] = shared_address(now, where, r);
     check_bounds(now, Space::shared, rows[r], 16, r, load ? "reads" : "writes", 16, true);
   }
+  check_other_rows(now, where, 8 * n);
   std::array<std::array<Word, 4>, 32> words{};
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < f.values; ++i) {

@@ -268,6 +268,11 @@ void check_wait(Now const& now) {
 /// An mbarrier of another block may only be arrived at, and returns no state. [PTX ISA, mbarrier.arrive, mbarrier.test_wait]
 void check_remote(Now const& now, std::uint64_t at, unsigned lane, bool may_be_remote) {
   check_window(now, at, lane, "uses an mbarrier in", !may_be_remote);
+  if (rank_at(at) != now.block.rank && now.decoded.space == program::Space::generic)
+    now.block.assumed.insert(
+        "mbarrier operations reach another block by a generic address, where the PTX ISA has it for "
+        ".shared::cta "
+        "alone (9.7.13.15.13)");
   if (rank_at(at) != now.block.rank && now.decoded.has("arrive") &&
       now.in.operands[0].kind == ptx::Operand::Kind::reg)
     now.fault(FlowFaultKind::misuse, now.touch(lane), isa::mbarrier,
@@ -283,6 +288,16 @@ void take_scope(Now const& now, MbarrierOperation& op) {
   if (!op.relaxed && now.decoded.has("arrive") && !now.decoded.has("cluster")) assume_scope(now);
 }
 
+/// The phase that a lane waits for. A parity is 0 or 1. [PTX ISA 9.1, 9.7.13.15.16]
+std::uint64_t awaited(Now const& now, unsigned lane, bool parity) {
+  std::uint64_t const phase = now.number(now.in.operands[2], lane, "the phase");
+  if (parity && (phase & low_bits(32)) > 1)
+    now.fault(FlowFaultKind::misuse, now.touch(lane), isa::parity,
+              fmt::format("{} waits for the parity {}, which is neither 0 nor 1",
+                          now.block.units.thread(now.thread(lane)), phase & low_bits(32)));
+  return phase;
+}
+
 /// A wait goes on when the phase is complete: an execution that tries until then.
 bool wait_phase(Now const& now) {
   bool const parity = now.decoded.has("parity");
@@ -292,8 +307,7 @@ bool wait_phase(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane) &&
         !now.block.mbarriers.passes(shared_address(now, now.in.operands[1], lane), parity,
-                                    now.number(now.in.operands[2], lane, "the phase"), now.operation(lane),
-                                    now.block.clocks))
+                                    awaited(now, lane, parity), now.operation(lane), now.block.clocks))
       return --now.warp.counts[now.index], false;
   check_wait(now);
   if (now.block.cluster.retrying.insert(now.index).second && !retries(now))

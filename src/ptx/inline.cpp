@@ -400,7 +400,7 @@ class Inliner {
     to.kind = Kind::symbol;
     to.text = "return";
     to.reg = label;
-    i.opcode = Opcode("bra");
+    i.opcode = Opcode(i.opcode.has("uni") ? "bra.uni" : "bra");
     i.operands = {std::move(to)};
     out_.body.push_back(std::move(i));
   }

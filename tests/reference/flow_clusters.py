@@ -204,6 +204,8 @@ class Orders:
                 if op.kind != "multi" and to != op.barrier_rank:
                     raise Wrong("mbarrier of another block")
                 self.reach(s, rank, to)
+                if op.kind == "send" and to == rank:
+                    raise Wrong("a copy to its own block")
                 self.used(s, t, to, op.number)
                 flying += ((t, i, to, s.hb[t]),)
             return self.moved(s, t)._replace(flying=tuple(sorted(flying)))

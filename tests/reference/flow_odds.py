@@ -145,7 +145,7 @@ def of_stores(rng, ask, tally, show):
     what = rng.choice(["right"] * 4 + ["bytes", "no wait", "parity", "arrivals", "block", "late expectation"])
     expected = lanes * size + (rng.choice([-4, 4, 8]) if what == "bytes" else 0)
     arrivals = 2 if what == "arrivals" else 1
-    rank = 1 if what == "block" else 0
+    rank = "2" if what == "block" else "%r8"
     kind = "b32" if size == 4 else "b64"
     value = f"ld.global.{kind} %v, [%rd3];"
     wait = f"W: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], {1 if what == 'parity' else 0};\n@!%p2 bra W;"
@@ -155,7 +155,7 @@ def of_stores(rng, ask, tally, show):
             f"mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [x]; mul.wide.u32 %rd3, %r2, {size}; add.u64 %rd4, %rd1, %rd3; add.u64 %rd3, %rd3, %rd2;\n"
             f"setp.eq.u32 %p3, %r1, 0; setp.lt.u32 %p1, %r1, 32; @%p3 mbarrier.init.shared::cta.b64 [bar], {arrivals}; fence.mbarrier_init.release.cluster; bar.sync 0;\n"
             + ("" if what == "late expectation" else expect + "\n")
-            + f"mov.u32 %r3, tile; mad.lo.u32 %r4, %r2, {size}, %r3; mov.u32 %r5, bar; mapa.shared::cluster.u32 %r6, %r4, {rank}; mapa.shared::cluster.u32 %r7, %r5, {rank};\n"
+            + f"mov.u32 %r3, tile; mad.lo.u32 %r4, %r2, {size}, %r3; mov.u32 %r5, bar; mov.u32 %r8, %cluster_ctarank; mad.wide.u32 %rd4, %r8, {32 * size}, %rd4; mapa.shared::cluster.u32 %r6, %r4, {rank}; mapa.shared::cluster.u32 %r7, %r5, {rank};\n"
             f"@!%p1 bra R;\n{value}\nst.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{kind} [%r6], %v, [%r7];\nbra D;\nR:\n"
             + ("" if what == "no wait" else wait + "\n")
             + f"add.u32 %r8, %r2, {turn}; and.b32 %r8, %r8, 31; mad.lo.u32 %r8, %r8, {size}, %r3; ld.shared.{kind} %v, [%r8]; st.global.{kind} [%rd4], %v;\nD:\n"
@@ -164,10 +164,10 @@ def of_stores(rng, ask, tally, show):
         print(text, what)
     element = "f32" if size == 4 else "f64"
     # The reader gets element (lane + turn) % 32.
-    code, document = ask(text, ["--block", "64", "--param", f"0=y:{element}[32]", "--param", f"1=x:{element}[32]", "--expect", f"y[i] = x[(i + {turn}) % 32]", "--repair-steps", "0"])
+    code, document = ask(text, ["--block", "64", "--grid", "2", "--cluster", "2", "--param", f"0=y:{element}[64]", "--param", f"1=x:{element}[32]", "--expect", f"y[i] = x[(i + {turn}) % 32]", "--repair-steps", "0"])
     tally[f"st.async, {what}"] += 1
     tally[f"{what}: exit {code}"] += 1
-    wanted = {"right": (0,), "block": (3,), "late expectation": (0, 1, 3)}.get(what, (1, 3))
+    wanted = {"right": (0,), "block": (1,), "late expectation": (0, 1, 3)}.get(what, (1, 3))
     return [] if code in wanted else [f"exit code {code}, and the stores are {what}: {document.get('reason') or document.get('fault') or document}"]
 
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace swizproof {
 namespace {
 
@@ -291,17 +293,24 @@ TEST(Clusters, OfOneBlockHaveItsSharedMemory) {
   EXPECT_NE(case_of("mapa.shared::cluster.u32 %r4, %r3, 1;\n").answer().find("another block"),
             std::string::npos);
   std::string const
-      send = read_element + mapped +
-             "mapa.shared::cluster.u32 %r7, %r2, 0;\n"
+      send = read_element + "mapa.shared::cluster.u32 %r4, %r3, %r31;\n" +
+             "mapa.shared::cluster.u32 %r7, %r2, %r31;\n"
              "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r4], %r5, [%r7+2048];\n",
       init = only_first("$I",
                         "mbarrier.init.shared.b64 [%r2+2048], 1;\nmbarrier.arrive.expect_tx.shared.b64 %rd9, "
                         "[%r2+2048], 256;\n") +
              "bar.sync 0;\n",
       wait = "$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\n";
-  EXPECT_EQ(case_of(init + send + wait + neighbour(33) + "st.global.f32 [%rd3], %f2;\n").value(0),
-            "c[0] = a[33]");
-  EXPECT_EQ(case_of(init + send + neighbour(33)).kind(), "race");
+  auto const sent = [&](std::string const& behind, unsigned blocks) {
+    Case c = case_of("mov.u32 %r31, %cluster_ctarank;\n" + init + send + behind);
+    c.grid = std::max(blocks, 1U), c.cluster = blocks, c.same_values = true;
+    return c;
+  };
+  std::string const all = wait + neighbour(33) + "st.global.f32 [%rd3], %f2;\n";
+  EXPECT_EQ(sent(all, 2).value(0), "c[0] = a[33]");
+  EXPECT_EQ(sent(neighbour(33), 2).kind(), "race");
+  EXPECT_EQ(sent(all, 1).kind(), "misuse");  // 9.7.9.12: %cluster_nctarank > 1
+  EXPECT_EQ(sent(all, 0).kind(), "unknown");
 }
 
 }  // namespace

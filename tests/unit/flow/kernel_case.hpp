@@ -24,16 +24,19 @@ struct Case {
   std::uint64_t steps = 1'000'000, repair_steps = 0;
   unsigned cluster = 0;  ///< blocks of a cluster; 0: not given
   bool only_first_block = false;
+  std::string target = "sm_90a";
+  std::string functions{};  ///< before the kernel
 
   [[nodiscard]] FlowReport report() const {
     ptx::Module const m = ptx::read_module(
-        ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k(.param .u64 c, .param .u64 a, .param .u32 "
-        "n)\n{\n"
-        ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<20>; .reg .b64 %rd<20>;\n"
-        ".shared .align 128 .b8 tile[4096];\n"
-        "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; ld.param.u64 %rd1, [c]; ld.param.u64 %rd2, [a];\n"
-        "mul.wide.u32 %rd5, %r1, 4; add.s64 %rd3, %rd1, %rd5; add.s64 %rd4, %rd2, %rd5;\n"
-        "shl.b32 %r3, %r1, 2; add.s32 %r3, %r3, %r2;\n" +
+        ".version 9.0\n.target " + target + "\n.address_size 64\n" + functions +
+            ".entry k(.param .u64 c, .param .u64 a, .param .u32 "
+            "n)\n{\n"
+            ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<20>; .reg .b64 %rd<20>;\n"
+            ".shared .align 128 .b8 tile[4096];\n"
+            "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; ld.param.u64 %rd1, [c]; ld.param.u64 %rd2, [a];\n"
+            "mul.wide.u32 %rd5, %r1, 4; add.s64 %rd3, %rd1, %rd5; add.s64 %rd4, %rd2, %rd5;\n"
+            "shl.b32 %r3, %r1, 2; add.s32 %r3, %r3, %r2;\n" +
             body + "\nret;\n}\n",
         "test.ptx");
     FlowLaunch launch;
@@ -52,7 +55,7 @@ struct Case {
     }
     std::vector<FlowExpectation> expectations;
     for (std::string const& e : expect) expectations.push_back(parse_expectation(e, arrays));
-    return trace_flow(m, m.functions[0], launch, expectations);
+    return trace_flow(m, m.functions.back(), launch, expectations);
   }
   /// Without ` (tile+0x80)` behind a byte of shared memory, which Provenance.NamesTheArray checks.
   static std::string without_array(std::string text) {
