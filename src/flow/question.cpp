@@ -296,6 +296,7 @@ class Launched {
       if (hasty_ && !right) return false;
       if (place != 0 && !right && !shown_wrong(w, found.terms, expected, names)) {
         open = true;  // unless another element is wrong
+        target->state(place) = Target::State::undecided;
         continue;
       }
       if (kernel_.launch.data && !note_number(w, &found.terms,
@@ -560,7 +561,10 @@ class Launched {
   void finish() {
     Names const names(kernel_.arrays);
     for (Target& t : targets_)
-      for (std::uint64_t e = 0; e < kernel_.arrays[t.array()].size(); ++e)
+      for (std::uint64_t e = 0; e < kernel_.arrays[t.array()].size(); ++e) {
+        if (t.place(e) != 0 && t.state(t.place(e)) == Target::State::undecided &&
+            ++report_.undecided <= most_shown)
+          report_.undecided_names.push_back(kernel_.arrays[t.array()].element(e));
         if (t.place(e) != 0 && t.state(t.place(e)) == Target::State::open) {
           ++report_.missing;
           if (kernel_.launch.data) {
@@ -570,6 +574,7 @@ class Launched {
           if (report_.missing_names.size() < most_shown)
             report_.missing_names.push_back(kernel_.arrays[t.array()].element(e));
         }
+      }
     bool const holds = report_.wrong == 0 && report_.missing == 0 && report_.unexpected == 0;
     report_.verdict = holds ? FlowVerdict::proved : FlowVerdict::refuted;
   }

@@ -16,7 +16,7 @@ class Target {
  public:
   Target(FlowExpectation const& expectation, FlowKernel const& kernel);
 
-  enum class State : std::uint8_t { open, right, wrong };
+  enum class State : std::uint8_t { open, right, wrong, undecided };
   [[nodiscard]] std::uint32_t array() const { return id_; }
   [[nodiscard]] std::string const& text() const { return e_.text; }
   [[nodiscard]] std::uint64_t count() const { return count_; }

@@ -186,6 +186,9 @@ std::string describe(FlowReport const& r, int indent) {
   for (std::string const& hint : r.hints) text += fmt::format("{:{}}hint: {}\n", "", indent, hint);
   if (r.missing != 0 && decided)
     text += fmt::format("{:{}}not written: {}\n", "", indent, names_text(r.missing, r.missing_names));
+  if (r.undecided != 0 && decided)
+    text += fmt::format("{:{}}written and not decided: {}\n", "", indent,
+                        names_text(r.undecided, r.undecided_names));
   if (r.unexpected != 0 && decided)
     text += fmt::format("{:{}}written and not expected: {}\n", "", indent,
                         names_text(r.unexpected, r.unexpected_names)) +

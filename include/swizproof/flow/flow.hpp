@@ -187,6 +187,8 @@ struct FlowReport {
   std::uint64_t unexpected = 0;              ///< written, and not expected
   std::vector<std::string> missing_names{};  ///< the first of them
   std::vector<std::string> unexpected_names{};
+  std::uint64_t undecided = 0;  ///< written, and neither right nor wrong, where another element is wrong
+  std::vector<std::string> undecided_names{};
   std::optional<FlowWrong> first{};
   std::optional<FlowFault> fault{};
   std::vector<std::string> left_out{};  ///< cases that `for every order of the warps` does not cover

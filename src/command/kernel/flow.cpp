@@ -123,8 +123,9 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
     fmt::print(common.streams.out, "  the grid has one block: --grid X,Y,Z gives more\n");
   for (std::string const& v : r.values) fmt::print(common.streams.out, "  {}\n", v);
   if (r.elements != 0 && !r.fault && r.reason.empty())
-    fmt::print(common.streams.out, "  {} of {} elements right, {} wrong, {} not written\n", r.right,
-               r.elements, r.wrong, r.missing);
+    fmt::print(common.streams.out, "  {} of {} elements right, {} wrong, {} not written{}\n", r.right,
+               r.elements, r.wrong, r.missing,
+               r.undecided == 0 ? "" : fmt::format(", {} not decided", r.undecided));
   if (answer.launch.spare && r.verdict == FlowVerdict::proved)
     fmt::print(common.streams.out, "{}", spare_text(r, 2));
   if (r.verdict == FlowVerdict::proved)

@@ -179,7 +179,7 @@ FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std:
   ptx::Function const& kernel = module.functions[plan.function];
   if (!question.cluster.empty()) launch.cluster = parse_three(question.cluster, "--cluster", 1);
   if (std::string const why = why_no_cluster(kernel.reqnctapercluster, launch.cluster, launch.grid);
-      !why.empty())
+      !why.empty() && !kernel.blocks_are_clusters)
     throw InputError::whole(why, question.cluster.empty() ? question.grid : question.cluster);
   if (launch.cluster[0] == 0) launch.cluster = kernel.reqnctapercluster;
   if (std::string const why = why_no_block(kernel, launch.block); !why.empty())

@@ -112,5 +112,19 @@ TEST(Misuse, OfCopiesToTheBlockItself) {
   EXPECT_EQ(kind("%r10"), "misuse");
 }
 
+// An element that is written is none that is not written.
+TEST(Misuse, DoesNotCountElementsThatAreNotDecided) {
+  Case c{"ld.global.u32 %r5, [%rd2];\nadd.u32 %r5, %r5, %r5;\nst.global.u32 [%rd1], %r5;\n",
+         "u16[2]",
+         "u16[2]",
+         {"c[i] = 2 * a[i]"}};
+  c.threads = 1;
+  FlowReport const r = c.report();
+  EXPECT_EQ(r.verdict, FlowVerdict::refuted);
+  EXPECT_EQ(r.missing, 0U);
+  EXPECT_EQ(r.wrong, 1U);
+  EXPECT_EQ(r.undecided_names, std::vector<std::string>{"c[0]"});
+}
+
 }  // namespace
 }  // namespace swizproof
