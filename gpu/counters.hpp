@@ -15,7 +15,7 @@ namespace swizproof::gpu {
 /// Campaign `counters`: wavefronts as the hardware counts them, against the cost model of bank.hpp.
 [[nodiscard]] Record counters(Device const& device, Settings const& settings, Part part);
 
-/// Campaign `copies`: wavefronts of cp.async.ca as the hardware counts them, compared with H21.
+/// Campaign `copies`: wavefronts of cp.async as the hardware counts them, compared with H21 and H22.
 [[nodiscard]] Record copies(Device const& device, Settings const& settings, Part part);
 
 /// Campaign `global`: sectors of global memory as the hardware counts them, compared with H20.

@@ -111,7 +111,9 @@ std::vector<std::string> not_compared_of(std::string const& campaign) {
           "/rows/sample/*/*/3 (cycles, within what the model allows; of a form that is not modelled, any)"})
       out.emplace_back(cell);
   if (campaign == "copies")
-    out.emplace_back("/rows/sample/*/*/1 (wavefronts; where both sides have conflicts within bounds)");
+    out.emplace_back(
+        "/rows/sample/*/*/1 (wavefronts; of .ca where both sides have conflicts, of .cg where lanes read one "
+        "unit, within bounds)");
   if (campaign == "global")
     for (char const* cell : {"/rows/sample/*/*/2 (sectors; those of red and atom within bounds)",
                              "/rows/sample/*/*/3 (lines; those of red and atom within bounds)"})

@@ -654,6 +654,23 @@ TEST(Evidence, NoticesMissingRowsOfASample) {
   EXPECT_EQ(contradictions(copies), 1U) << "one that was refused";
 }
 
+// H22: one more wavefront is too many, but where lanes read one unit.
+TEST(Evidence, OfCopiesThatBypassL1IsExact) {
+  Json record = parsed("h200-copies.json");
+  Json& rows = record["rows"]["sample"]["cp.async.cg.b128"];
+  ASSERT_EQ(rows.size(), 624U);
+  for (std::size_t const row : {0U, 336U, 400U, 600U}) {
+    Json other = record;
+    Json& shown = other["rows"]["sample"]["cp.async.cg.b128"][row][1];
+    shown = shown.get<unsigned>() + 1;
+    EXPECT_EQ(contradictions(other), 1U) << row;
+  }
+  for (Json& row : rows) row[1] = row[1].get<unsigned>() - 1;
+  EXPECT_GE(contradictions(record), 541U);
+  rows[0][2] = rows[1][2];
+  EXPECT_GE(contradictions(record), 542U);
+}
+
 Evidence shard(std::uint64_t i, std::uint64_t n, std::uint64_t units, std::uint64_t all = 0,
                std::uint64_t seed = 1) {
   Evidence e;
