@@ -14,6 +14,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+
 namespace swizproof {
 
 namespace {
@@ -436,9 +439,23 @@ static std::size_t find_colon(std::string_view text) {
   return at;
 }
 
+/// A note on a copy that bypasses L1, by one of its names.
+static std::string note_on_bypass(std::string_view text, Access const& access) {
+  constexpr std::array<std::string_view, 3> names{".cg", ".BYPASS", "_CACHEGLOBAL"};
+  bool const bypasses = std::any_of(names.begin(), names.end(),
+                                    [&](std::string_view name) { return text.find(name) != text.npos; });
+  if (access.instruction.operation != Operation::cp_async || !bypasses) return {};
+  return "cp.async.cg takes wavefronts by what it reads, too (H22): these are those of the write of "
+         "cp.async.ca; "
+         "'swizproof kernel' decides both sides";
+}
+
 Access parse_noted_access(std::string_view text, std::vector<std::string>& notes,
                           AccessOptions const& options) {
   Access access = parse_access(text, {}, options);
+  if (std::string const note = note_on_bypass(text, access);
+      !note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
+    notes.push_back(note);
   if (!access.note.empty() && std::find(notes.begin(), notes.end(), access.note) == notes.end())
     notes.push_back(access.note);
   return access;
