@@ -19,23 +19,20 @@ namespace {
 
 constexpr unsigned line_bits = 7;  ///< of global_line_bytes
 
-/// The low zero bits of the sum that all lanes share, at most those of a line, and whether a parameter alone decides the others.
-struct SharedSum {
-  unsigned zeros = line_bits;
-  bool free = true;
-};
-
-SharedSum shared_sum(ExecutedKernel const& kernel, Warp& warp, Lanes const& v,
-                     std::function<bool(Id)> const& alone) {
-  SharedSum out;
+/// Adds what all lanes share: its low zero bits, and the parameter that decides the others.
+void add_shared(ExecutedKernel const& kernel, Warp& warp, Lanes const& v,
+                std::function<bool(Id)> const& alone, GlobalLanes& into) {
+  unsigned least = line_bits;
   for (auto const& [atom, factor] : v.terms) {
     unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
-    if (zeros > out.zeros || zeros >= line_bits) continue;
+    if (zeros > least || zeros >= line_bits) continue;
     bool const free = free_parameter(kernel, atom, 0xffffffff) == atom && alone(atom);
-    out.free = free || (zeros == out.zeros && out.free);
-    out.zeros = zeros;
+    if (zeros < least) into.free.reset();
+    if (free) into.free = atom;
+    least = zeros;
   }
-  return out;
+  into.step = std::uint64_t{1} << least;
+  into.constant = least == line_bits;
 }
 
 /// Bytes from each active lane to the next one, if they are the same.
@@ -88,24 +85,31 @@ std::optional<std::int64_t> stride_of(WarpAccess<std::uint32_t> const& lanes, un
   return sectors_at(bytes, active, near, sector_bytes) == sectors ? stride_of(active, near) : std::nullopt;
 }
 
-SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
+GlobalLanes global_lanes(ExecutedKernel const& kernel, LanesInCase const& now,
                          std::function<bool(Id)> const& alone) {
   constexpr std::uint64_t far_from_zero = std::uint64_t{1} << 40;
-  unsigned const bytes = now.memory.bytes, width = kernel.execution.node(now.access.address).width;
+  unsigned const width = kernel.execution.node(now.access.address).width;
   Lanes const whole = width > 32 ? now.warp.value(now.access.address, width) : Lanes{Lanes::State::stuck};
+  GlobalLanes out;
+  out.near = !whole.split();
+  out.address = out.near ? as_near(now.active, now.address.lane) : whole.lane;
+  add_shared(kernel, now.warp, out.near ? now.address : whole, alone, out);
+  std::uint64_t const start = out.address[static_cast<unsigned>(std::countr_zero(now.active))];
+  for (std::uint64_t& a : out.address) a += far_from_zero - start;
+  out.low = start % out.step;
+  return out;
+}
+
+SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
+                         std::function<bool(Id)> const& alone) {
+  unsigned const bytes = now.memory.bytes;
+  GlobalLanes const lanes = global_lanes(kernel, now, alone);
   SectorsInCase out;
-  out.seen.near = !whole.split();
-  LaneAddresses address = out.seen.near ? as_near(now.active, now.address.lane) : whole.lane;
-  SharedSum const shared = shared_sum(kernel, now.warp, out.seen.near ? now.address : whole, alone);
-  auto const first = static_cast<unsigned>(std::countr_zero(now.active));
-  std::uint64_t const start = address[first];
-  for (std::uint64_t& a : address) a += far_from_zero - start;
-  out.seen.stride = stride_of(now.active, address);
-  out.free = shared.free, out.same = true;
-  std::uint64_t const low = start % (std::uint64_t{1} << shared.zeros);
-  for (std::uint64_t residue = low; residue < global_line_bytes;
-       residue += std::uint64_t{1} << shared.zeros) {
-    LaneAddresses moved = address;
+  out.seen.near = lanes.near;
+  out.seen.stride = stride_of(now.active, lanes.address);
+  out.free = lanes.free || lanes.constant, out.same = true;
+  for (std::uint64_t residue = lanes.low; residue < global_line_bytes; residue += lanes.step) {
+    LaneAddresses moved = lanes.address;
     for (std::uint64_t& a : moved) a += residue;
     bool aligned = true;
     for (unsigned l = 0; l < 32; ++l)

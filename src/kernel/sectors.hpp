@@ -1,6 +1,7 @@
 // Sectors and lines of global memory that the lanes of a case touch (H20), for every residue of their addresses modulo a line.
 #pragma once
 
+#include "access_cost.hpp"
 #include "lanes_in_case.hpp"
 
 #include <cstdint>
@@ -19,6 +20,20 @@ struct SectorsInCase {
   bool aligned = false;       ///< with a residue all lanes are aligned; others fault, and are no executions
   WarpAccess<std::uint32_t> lanes{};
 };
+
+/// Lanes in global memory whose distances are known.
+struct GlobalLanes {
+  LaneAddresses address{};  ///< far from 0; that of the first lane is a multiple of a line
+  std::uint64_t low = 0;    ///< the first lane's address modulo `step`, which divides what is not known of it
+  std::uint64_t step = 1;
+  std::optional<execution::Id> free{};  ///< the parameter that decides the rest, if a launch has each residue
+  bool constant = false;                ///< nothing else decides it: all of it is known
+  bool near = false;                    ///< they are taken to be less than 2 GiB apart
+};
+
+/// Lanes of a case of an access to global memory. `alone`: true for a term of the address none of whose leaves another term has.
+[[nodiscard]] GlobalLanes global_lanes(ExecutedKernel const& kernel, LanesInCase const& now,
+                                       std::function<bool(execution::Id)> const& alone);
 
 /// Sectors of the lanes of a case. `alone`: true for a term of the address none of whose leaves another term has.
 [[nodiscard]] SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
