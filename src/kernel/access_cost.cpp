@@ -1,6 +1,7 @@
 #include "access_cost.hpp"
 
 #include "address_text.hpp"
+#include "bypass_copy.hpp"
 #include "copy_source.hpp"
 #include "faults.hpp"
 
@@ -37,7 +38,9 @@ LanesCost cost_of(KernelOptions const& options, MemoryAccess const& access, std:
     out.lanes.address[l] = static_cast<std::uint32_t>(address[l]);
     out.lanes.active[l] = takes_part(*access.instruction, active, l);
   }
-  if (active != 0 && !access.global)
+  if (access.bypasses)  // a wavefront for each row at least (H22)
+    out.wavefronts = sectors_at(access.bytes, active, address, copy_row);
+  else if (active != 0 && !access.global)
     out.wavefronts = access.atomic ? atomic_wavefronts(out.lanes, access.instruction->bytes, *access.atomic)
                                    : cost(*options.arch, *access.instruction, out.lanes).wavefronts;
   return out;

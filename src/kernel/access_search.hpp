@@ -29,8 +29,14 @@ struct AccessSearch {
       bases{};                ///< addresses of arrays that a device gives (H18); empty: any that PTX permits
   bool out_of_steps = false;  ///< true if it came to the limit
   std::optional<KernelSectors>
-      sectors{};      ///< of global memory, in all cases so far whose addresses are known
-  bool near = false;  ///< a bound of sectors rests on lanes that are less than 2 GiB apart
+      sectors{};  ///< of global memory, in all cases so far whose addresses are known
+  /// Copy that bypasses L1: what it reads, if its cost is that of both (H22). The cost of a case is then a CopyCost, as is `allowed`.
+  program::MemoryAccess const* source = nullptr;
+  execution::ExecutedAccess const* source_access = nullptr;
+  bool by_excess = false;       ///< what is allowed is an excess over the best destination
+  unsigned most_copied = 0;     ///< wavefronts of the case with the most
+  bool source_unknown = false;  ///< a case has addresses or lanes that are not known: the search is over
+  bool near = false;            ///< a bound of sectors rests on lanes that are less than 2 GiB apart
 
   Residues residues{};
   LaneLayout layout{};

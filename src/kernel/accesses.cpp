@@ -2,6 +2,7 @@
 
 #include "access_cost.hpp"
 #include "address_text.hpp"
+#include "bypass_copy.hpp"
 #include "cases.hpp"
 #include "copy_source.hpp"
 #include "executions.hpp"
@@ -31,8 +32,9 @@ struct DecidedAccess {
   KernelAccess access{};
   std::uint32_t symbol = ~0U;  ///< of its array
   std::vector<LaneForm> forms{};
-  bool waits = false;      ///< it came to its limit of steps
-  bool on_a_base = false;  ///< its worst case is one of the address of an array
+  bool waits = false;        ///< it came to its limit of steps
+  unsigned most_copied = 0;  ///< AccessSearch::most_copied
+  bool on_a_base = false;    ///< its worst case is one of the address of an array
 };
 
 /// True if the code was read that ptxas makes of wmma (H19).
@@ -113,11 +115,11 @@ class AccessDecision {
         out.access.ideal = ideal_of_global(kernel_, m, executed);
         out.access.allowed = allowed_sectors(kernel_.options, out.access);
       }
-      KernelAccess const plain = out.access;
-      AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
-      decide_cost(search, out);
-      if (out.access.executed && !out.waits && !m.global) decide_on_bases(search, plain, out);
-      if (!out.waits && !m.global) decide_source(index, limit, round, out.access);
+      AccessSearch const search{m, executed, named->symbol, out.access.allowed, limit, round};
+      if (!m.bypasses || !decide_copy(index, search, out)) {
+        decide_alone(search, out);
+        if (!out.waits && !m.global) decide_source(index, limit, round, out.access);
+      }
       kernel_.warps.release();
     }
     if (out.access.verdict == KernelVerdict::unknown)
@@ -127,9 +129,44 @@ class AccessDecision {
     return out;
   }
 
+  /// Decides an access by its own addresses.
+  void decide_alone(AccessSearch search, DecidedAccess& out) {
+    KernelAccess const plain = out.access;
+    AccessSearch const any = search;
+    decide_cost(search, out);
+    if (out.access.executed && !out.waits && !search.memory.global) decide_on_bases(any, plain, out);
+  }
+
+  /// Decides a copy that bypasses L1 by its source, too; false if lanes of it are not known in a case. Its cost is a CopyCost until it is decided.
+  bool decide_copy(std::size_t index, AccessSearch search, DecidedAccess& out) {
+    auto const source = source_of(kernel_, index);
+    if (!source) return false;
+    DecidedAccess both{out.access, out.symbol};
+    std::optional<unsigned> const number = allowed_number(kernel_.options, both.access);
+    search.source = &*source, search.source_access = &kernel_.execution.accesses[index - 1];
+    search.by_excess = !number;
+    search.allowed = both.access.allowed = allowed_copy(kernel_.options, number);
+    KernelAccess const plain = both.access;
+    AccessSearch const any = search;
+    decide_cost(search, both);
+    if (search.source_unknown && !both.waits) return false;
+    if (both.access.executed && !both.waits) {
+      decide_on_bases(any, plain, both);
+      if (both.access.any_source) return false;
+    }
+    name_copy(search.by_excess, both.most_copied, both.access);
+    out = std::move(both);
+    return true;
+  }
+
   void decide_cost(AccessSearch& search, DecidedAccess& into) {
     KernelAccess& out = into.access;
     CaseResults const all = decide_warps(search);
+    into.waits = search.out_of_steps && search.waits(), into.most_copied = search.most_copied;
+    if (search.source_unknown) {
+      out.any_source = true;
+      return;
+    }
     bool const any = all.cost.active != 0;
     out.wavefronts = all.cost.wavefronts;
     out.reached = all.cost.reached;
@@ -144,13 +181,13 @@ class AccessDecision {
       take_faults(search, all.faults, out);
     bool const complete = search.why_incomplete.empty();
     if (complete && search.sectors) out.sectors = search.sectors;
-    if (search.near) out.sectors->near = true;
+    if (search.near && out.sectors) out.sectors->near = true;
+    out.near_source = search.near && search.source != nullptr;
     if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
     count_executions(search, out);
     out.lanes_reason = search.why_incomplete;
     if (complete) into.forms = search.layout.forms();
-    into.waits = search.out_of_steps && search.waits();
     if (any && search.memory.at_most.empty()) verdicts_.replay(search, all.cost, out);
     verdicts_.judge(search, all.cost, out);
     if (out.sectors && !out.sectors->stride && out.verdict == KernelVerdict::refuted && out.worst)
@@ -160,9 +197,14 @@ class AccessDecision {
     into.on_a_base =
         out.aligned != false && out.in_bounds != false && !kernel_.origins.arrays_of(assumed).empty();
   }
-  /// Bounds a copy through L1 by its source, too.
+  /// Bounds a copy through L1 by its source, too. One that bypasses it has an unknown source here.
   void decide_source(std::size_t index, std::uint64_t limit, Round round, KernelAccess& out) {
-    if (!out.wavefronts || !out.executed || !copies_through_l1(out.op)) return;
+    bool const bypasses = kernel_.program.accesses[index].bypasses;
+    if (!out.wavefronts || !out.executed || !(bypasses || copies_through_l1(out.op))) return;
+    if (bypasses) {
+      out.any_source = true;
+      return;
+    }
     auto const source = source_of(kernel_, index);
     if (!source) {
       out.any_source = true;
@@ -183,9 +225,10 @@ class AccessDecision {
     KernelAccess& out = into.access;
     if (kernel_.options.any_base || out.aligned == false || out.in_bounds == false) return;
     bool const costs = out.verdict != KernelVerdict::proved &&
-                       !kernel_.origins.bases_of(any.access, any.memory.bytes).empty();
+                       !kernel_.origins.bases_of(any.access, any.memory.bytes, turn_of(any.memory)).empty();
     if (!costs && out.aligned) return;
     AccessSearch search{any.memory, any.access, any.symbol, any.allowed, any.limit, any.round};
+    search.source = any.source, search.source_access = any.source_access, search.by_excess = any.by_excess;
     search.bases = kernel_.bases_of(kernel_.origins.arrays_of({any.access.address, any.access.guard}));
     if (search.bases.empty()) {
       if (into.on_a_base && out.verdict == KernelVerdict::refuted)
@@ -206,6 +249,7 @@ class AccessDecision {
     if (!on.access.in_bounds)
       on.access.in_bounds = out.in_bounds, on.access.bounds_reason = out.bounds_reason;
     on.access.on_bases = true;
+    into.most_copied = on.most_copied;
     out = std::move(on.access);
   }
 
@@ -228,6 +272,7 @@ class AccessDecision {
     std::optional<AnyWarp> const every = decide_for_any_warp(search);
     for (unsigned w = 0; w < kernel_.warps.count(); ++w) {
       CaseResults one = decide_cases(kernel_, search, w, patterns_, launches_);
+      if (search.source_unknown) break;
       if (one.cost.active != 0) all.faults.merge(one.faults);
       all.cost.merge(std::move(one.cost));
       bool const other = all.cost.unknown && !all.cost.known && w < last_for_a_witness &&
@@ -248,8 +293,8 @@ class AccessDecision {
   /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing. One that
   /// takes half of the steps of the first round waits; later it may take an eighth. Not of global memory: its least sectors differ by warp.
   std::optional<AnyWarp> decide_for_any_warp(AccessSearch& search) {
-    if (search.memory.global || kernel_.warps.count() < least_warps || !search.waits() ||
-        lost_ > most_lost + kernel_.warps.steps() / 8 || kernel_.options.lanes ||
+    if (search.memory.global || search.source != nullptr || kernel_.warps.count() < least_warps ||
+        !search.waits() || lost_ > most_lost + kernel_.warps.steps() / 8 || kernel_.options.lanes ||
         !Warp::lanes_of(kernel_.launch))
       return std::nullopt;
     bool const first = search.round == Round::few;

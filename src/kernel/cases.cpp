@@ -2,6 +2,7 @@
 
 #include "access_cost.hpp"
 #include "address_text.hpp"
+#include "bypass_copy.hpp"
 #include "sector_rows.hpp"
 #include "sectors.hpp"
 #include "wavefront_bound.hpp"
@@ -89,6 +90,7 @@ class CaseSearch {
 
   /// Solves one case. If an unknown value stops it, tries all values of that.
   void solve(Warp& warp, Assumptions const& assumptions, unsigned depth) {
+    if (search_.source_unknown) return;
     // Nothing is left that it could say of all warps.
     if (number_ == Warp::every && results_.cost.unknown && !results_.faults.aligned &&
         !results_.faults.in_bounds)
@@ -108,16 +110,17 @@ class CaseSearch {
       bound_varying(warp, v, one);
       return add(assumptions, std::move(one));
     }
-    if (auto const request = what_to_try(warp, v, guard, depth))
-      return split(warp, assumptions, depth, *request);
     LanesInCase const now{search_.memory, search_.access, search_.symbol, number_, warp, assumptions, v,
                           guard,          active};
+    if (auto const turn = turn_of_lanes(warp, v)) return split_turn(now, depth, *turn);
+    if (auto const request = what_to_try(warp, v, guard, depth))
+      return split(warp, assumptions, depth, *request);
     find_cost(now, one);
     if (kernel_.options.lanes)
       if (std::string why = patterns_.add(now, search_.patterns); !why.empty())
         search_.why_incomplete = std::move(why);
     if (!search_.memory.global) {
-      add_to_layout(kernel_, now, search_.layout);
+      if (!turned_) add_to_layout(kernel_, now, search_.layout);
       check_faults(kernel_, now, results_.faults, search_.first_faults);
     }
     add(assumptions, std::move(one));
@@ -136,6 +139,7 @@ class CaseSearch {
 
   /// Lanes whose addresses differ in a way that is not known.
   void bound_varying(Warp& warp, Lanes const& v, CaseCost& one) {
+    search_.source_unknown = search_.source != nullptr;
     auto const few = search_.memory.global ? std::nullopt
                                            : bound_of_varying(kernel_, warp, search_.memory,
                                                               search_.access.address, one.active);
@@ -146,14 +150,36 @@ class CaseSearch {
     results_.faults.in_bounds = std::nullopt;
   }
 
+  /// The term that turns the lanes within a word, or a row of a copy that bypasses L1; nothing if none does.
+  std::optional<Request> turn_of_lanes(Warp& warp, Lanes const& v) const {
+    bool const bypasses = search_.memory.bypasses;
+    if (!v.split() || search_.memory.global || !(bypasses || search_.memory.instruction->bytes < 4))
+      return std::nullopt;
+    auto const bits = static_cast<unsigned>(std::countr_zero(turn_of(search_.memory)));
+    for (auto const& [atom, factor] : v.terms)
+      if (auto const zeros = static_cast<unsigned>(std::countr_zero(factor));
+          zeros + warp.trailing_zeros(atom) < bits)
+        return Request{Request::Kind::residue, atom, bits - zeros,
+                       bypasses ? "an address within 128 bytes" : "an address within a word"};
+    return std::nullopt;
+  }
+
+  /// Tries all turns. The layout of a copy that bypasses L1 is that before.
+  void split_turn(LanesInCase const& now, unsigned depth, Request const& turn) {
+    bool const first = search_.memory.bypasses && !turned_;
+    if (first) add_to_layout(kernel_, now, search_.layout);
+    turned_ = turned_ || first;
+    split(now.warp, now.assumptions, depth, turn);
+    turned_ = turned_ && !first;
+  }
+
   /// The term whose values are tried next; nothing if the addresses are known as they are.
   std::optional<Request> what_to_try(Warp& warp, Lanes const& v, LaneTruths const& guard, unsigned depth) {
     if (!v.split()) return warp.request(v.why);
-    if (search_.memory.instruction->bytes < 4 && !search_.memory.global)
-      for (auto const& [atom, factor] : v.terms)
-        if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
-          return Request{Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
-                         "an address within a word"};
+    if (search_.source != nullptr) {
+      Lanes const from = warp.value(search_.source_access->address, 32);
+      if (!from.split()) return from.state == Lanes::State::stuck ? warp.request(from.why) : Request{};
+    }
     // Behind a loop its last iteration may tell that no lane comes here.
     Id const counter = guard.atom != 0 && depth < most_splits
                            ? kernel_.iterations.counter_before(number_, guard.atom, search_.access.loop)
@@ -161,6 +187,45 @@ class CaseSearch {
     if (counter != 0 && results_.tried + kernel_.iterations.count(number_, counter) <= most_cases)
       return Request{Request::Kind::value, counter, 0, ""};
     return std::nullopt;
+  }
+
+  /// The cost of a copy by both of its addresses. `sure`: an execution has these lanes, and no others.
+  void find_copy(LanesInCase const& now, bool certain, bool sure, CaseCost& one) {
+    auto const to = without_residue(*now.memory.instruction, now.active, now.address.lane);
+    Lanes const v = now.warp.value(search_.source_access->address, 32);
+    if (!certain || !to || !v.split()) {
+      search_.source_unknown = true;
+      return;
+    }
+    LanesInCase const from{*search_.source, *search_.source_access, ~0U, now.number,
+                           now.warp,        now.assumptions,        v,   now.guard,
+                           now.active};
+    CopyInCase const found =
+        copy_in(kernel_, from, *to, search_.by_excess, [&](Id atom) { return patterns_.is_alone(atom, v); });
+    if (!found.aligned) return;  // it faults: no execution
+    search_.near = search_.near || found.near;
+    search_.most_copied = std::max(search_.most_copied, found.wavefronts);
+    one.wavefronts = found.most;
+    one.reached = sure && found.exact &&
+                  (found.same || found.constant || (found.free && is_open(*found.free, now.assumptions)));
+    if (!found.exact && one.wavefronts > search_.allowed)
+      one.unknown = true,
+      one.reason = "lanes read one unit of 16 bytes, and may take more than one copy of it (H22)";
+    if (!results_.cost.is_exceeded_by(one)) return;
+    show(now, cost_of(kernel_.options, now.memory, now.active, now.address.lane).lanes, one);
+    if (found.same) return;
+    one.worst->values.emplace_back("(source of the first lane) % 128", found.residue);
+    one.worst->every_launch = false;
+  }
+
+  /// True if no assumption is about a parameter.
+  [[nodiscard]] bool is_open(Id parameter, Assumptions const& assumptions) const {
+    std::vector<Id> const mine = kernel_.origins.leaves_of({parameter});
+    return std::all_of(assumptions.begin(), assumptions.end(), [&](Assumption const& a) {
+      std::vector<Id> const other = kernel_.origins.leaves_of({a.atom});
+      return std::none_of(mine.begin(), mine.end(),
+                          [&](Id id) { return std::find(other.begin(), other.end(), id) != other.end(); });
+    });
   }
 
   /// Wavefronts in shared memory. `counted`: the lanes are those that execute it.
@@ -221,6 +286,8 @@ class CaseSearch {
         now.active & kernel_.iterations.surely(number_, access.loop, now.assumptions);
     if (now.memory.global)
       find_sectors(now, counted && surely_on == now.active && !access.apart, one);
+    else if (search_.source != nullptr)
+      find_copy(now, certain, counted && surely_on == now.active && !access.apart, one);
     else
       find_wavefronts(now, counted, surely_on, one);
     one.assumptions = now.assumptions;
@@ -267,6 +334,7 @@ class CaseSearch {
 
   /// Leaves the case undecided, for this reason or because of the origin of the term `atom`.
   void give_up(Warp& warp, std::string reason, Id atom = 0) {
+    search_.source_unknown = search_.source != nullptr;
     CaseCost one;
     Origin from = kernel_.origins.origin(atom);
     if (from.leaf == 0 && !(search_.out_of_steps && search_.waits()))
@@ -378,6 +446,7 @@ class CaseSearch {
     program::MemoryAccess const& m = search_.memory;
     Id const address = search_.access.address;
     std::uint32_t const active = warp.present() & ~warp.truth(search_.access.guard).no;
+    if (search_.source != nullptr) return give_up(warp, unknown.reason, unknown.atom);
     if (m.global) return bound_rows(warp, assumptions, unknown, active);
     if (auto const most = bound_of_banks(kernel_, warp, m, address, active))
       return add_bank_bound(assumptions, unknown, active, *most);
@@ -431,6 +500,7 @@ class CaseSearch {
   LanePatterns& patterns_;
   SampleLaunches& launches_;
   CaseResults results_{};
+  bool turned_ = false;  ///< a case is one of split_turn()
 };
 
 }  // namespace

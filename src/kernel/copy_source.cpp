@@ -44,12 +44,13 @@ std::optional<program::MemoryAccess> source_of(ExecutedKernel const& kernel, std
 }
 
 std::vector<std::string> assumed_of_copies(KernelReport const& report) {
-  bool open = false, turns = false, bypasses = false;
+  bool open = false, turns = false, rows = false;
   for (KernelAccess const& a : report.accesses) {
     if (!a.executed || !a.instruction || a.instruction->operation != Operation::cp_async) continue;
-    open = open || a.any_source;
+    bool const bypasses = !copies_through_l1(a.op);
+    open = open || (a.any_source && !bypasses);
     turns = turns || a.source_turns > 1;
-    bypasses = bypasses || !copies_through_l1(a.op);
+    rows = rows || (a.any_source && bypasses);
   }
   std::vector<std::string> out;
   if (open)
@@ -58,11 +59,11 @@ std::vector<std::string> assumed_of_copies(KernelReport const& report) {
         "wavefronts (H21)");
   if (turns && !report.fixes.empty())
     out.emplace_back("fixes count what cp.async.ca writes, and not the banks of L1 that it reads (H21)");
-  if (bypasses)
+  if (rows)
     out.emplace_back(
-        "cp.async.cg takes what cp.async.ca takes for its write: not measured, the profiler counts its "
-        "sectors "
-        "as they arrive");
+        "lanes of cp.async.cg that write one row of 128 bytes read whole sectors of one line: from more "
+        "lines, and to other "
+        "places in sectors, they take more wavefronts (H22)");
   return out;
 }
 

@@ -75,7 +75,9 @@ std::vector<std::string> assumed_of_global(KernelReport const& report, bool poin
     all.push_back(
         fmt::format("pointers that are parameters are multiples of {} (--pointers)", options.pointers));
   if (std::any_of(report.global.begin(), report.global.end(),
-                  [](KernelAccess const& a) { return a.sectors->near; }))
+                  [](KernelAccess const& a) { return a.sectors->near; }) ||
+      std::any_of(report.accesses.begin(), report.accesses.end(),
+                  [](KernelAccess const& a) { return a.near_source; }))
     all.emplace_back(
         "lanes of a warp access global memory less than 2 GiB apart: no 32-bit index wraps around between "
         "them");
@@ -105,12 +107,14 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
     report.operands = list_operands(kernel.module, kernel.program, report.refused);
     return report;
   }
-  bool const aligned = options.global && align_pointers(kernel);
+  bool const bypasses = std::any_of(kernel.program.accesses.begin(), kernel.program.accesses.end(),
+                                    [](program::MemoryAccess const& m) { return m.bypasses; });
+  bool const aligned = (options.global || bypasses) && align_pointers(kernel);
   if (accesses_memory(kernel.program)) kernel.warps.start(warps);  // the terms in the lanes of each warp
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
   split_global(report);
-  if (options.global) report.rests_on = assumed_of_global(report, aligned, options);
+  if (options.global || bypasses) report.rests_on = assumed_of_global(report, aligned, options);
   report.operands = decide_operands(kernel);
   if (options.fixes) find_fixes(kernel, arrays, report);
   auto const on_bases = [](auto const& one) { return one.on_bases; };

@@ -44,8 +44,7 @@ std::optional<unsigned> allowance_of(KernelOptions const& options, KernelAccess 
 }
 
 unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
-  return allowance_of(options, access, false)
-      .value_or(options.at_most.value_or(access.ideal + options.excess));
+  return allowed_number(options, access).value_or(access.ideal + options.excess);
 }
 
 /// A generic address of no symbol and no parameter: it depends on data if nothing but loads gives it.
@@ -75,6 +74,11 @@ NamedAccess name_global(ExecutedKernel const& kernel, MemoryAccess const& m, Exe
 }
 
 }  // namespace
+
+std::optional<unsigned> allowed_number(KernelOptions const& options, KernelAccess const& access) {
+  auto const of_line = allowance_of(options, access, false);
+  return of_line ? of_line : options.at_most;
+}
 
 unsigned allowed_sectors(KernelOptions const& options, KernelAccess const& access) {
   return allowance_of(options, access, true).value_or(access.ideal + options.excess_sectors);

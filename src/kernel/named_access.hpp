@@ -25,6 +25,11 @@ struct NamedAccess {
 /// KernelObligations.AllowancesOfGlobalMemoryAreOfItsAccesses.
 [[nodiscard]] unsigned allowed_sectors(KernelOptions const& options, KernelAccess const& access);
 
+/// Wavefronts that the allowance of its line or --at-most gives an access; nothing if its ideal decides. Checked by
+/// BypassCopy.IsAllowedItsOwnExcess.
+[[nodiscard]] std::optional<unsigned> allowed_number(KernelOptions const& options,
+                                                     KernelAccess const& access);
+
 /// Names an access by its index in the program; nothing if it surely accesses no shared memory.
 [[nodiscard]] std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index);
 

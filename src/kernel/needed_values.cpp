@@ -75,6 +75,7 @@ class AnyValues {
 
 std::vector<ReadNumber> needed_values(ExecutedKernel& kernel, AccessSearch const& search, unsigned warp,
                                       unsigned wavefronts, std::vector<ReadNumber> numbers) {
+  if (search.source != nullptr || search.memory.bypasses) return numbers;  // all that both addresses take
   if (numbers.empty() || !search.access.exact || search.access.apart) return numbers;
   AnyValues any(kernel, search, warp, wavefronts);
   if (any.suffice({})) return {};

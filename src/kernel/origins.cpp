@@ -285,13 +285,13 @@ Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned de
   return all;
 }
 
-std::set<std::uint32_t> Origins::bases_of(execution::ExecutedAccess const& access, unsigned bytes) const {
-  constexpr unsigned word = 4;
+std::set<std::uint32_t> Origins::bases_of(execution::ExecutedAccess const& access, unsigned bytes,
+                                          unsigned turn) const {
   std::set<std::uint32_t> symbols;
   std::vector<Id> rest{access.guard};
   Summands const all = summands_of(access.address, rest, 0);
   for (auto const& [symbol, times] : all)
-    if (times > 1 || all.size() > 1 || (bytes < word && program_.symbols[symbol].align < word))
+    if (times > 1 || all.size() > 1 || (bytes < turn && program_.symbols[symbol].align < turn))
       symbols.insert(symbol);
   for (Id const id : leaves_of(rest)) {
     Leaf const& l = *leaf_at(id);

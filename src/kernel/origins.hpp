@@ -66,8 +66,8 @@ class Origins {
   [[nodiscard]] std::vector<Id> arrays_of(std::vector<Id> terms) const;
   /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one
   /// summand, which all lanes share, or the guard takes them. Checked by Kernel.ACounterexampleNamesTheBaseThatItNeeds.
-  [[nodiscard]] std::set<std::uint32_t> bases_of(execution::ExecutedAccess const& access,
-                                                 unsigned bytes) const;
+  [[nodiscard]] std::set<std::uint32_t> bases_of(execution::ExecutedAccess const& access, unsigned bytes,
+                                                 unsigned turn = 4) const;
   /// The node of a variable's address; 0 if it has none.
   [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
   /// The leaf that a term is; none if it is a sum or another operation.

@@ -2,6 +2,7 @@
 
 #include "access_cost.hpp"
 #include "address_text.hpp"
+#include "bypass_copy.hpp"
 #include "needed_values.hpp"
 
 #include <fmt/format.h>
@@ -167,9 +168,17 @@ Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, K
     if (certain) seen.fault = {cost->fault, cost->lane, warp, cost->outside, run.numbers(), run.bases()};
     return seen;
   }
-  check_bound(cost->wavefronts, warp, search.memory, out);
+  unsigned wavefronts = cost->wavefronts;
+  if (search.source != nullptr) {
+    auto const from = run.value(search.source_access->address);
+    auto const both = run.valid() && are_near(active, from) ? copy_cost(active, from, address) : std::nullopt;
+    if (!both) return seen;
+    wavefronts = both->number(search.by_excess);
+    if (!both->exact) return seen;
+  }
+  check_bound(wavefronts, warp, search.memory, out);
   if (certain)
-    seen = {cost->wavefronts, {warp, named(run.numbers()), {}, cost->lanes}, run.numbers(), run.bases(), {}};
+    seen = {wavefronts, {warp, named(run.numbers()), {}, cost->lanes}, run.numbers(), run.bases(), {}};
   return seen;
 }
 
@@ -269,7 +278,8 @@ void Verdicts::take_seen(Seen const& seen, AccessSearch const& search, KernelAcc
 std::vector<std::pair<std::string, std::uint64_t>> Verdicts::needed_bases(
     std::map<std::uint32_t, std::uint64_t> const& bases, AccessSearch const& search) const {
   std::vector<std::pair<std::string, std::uint64_t>> out;
-  for (std::uint32_t const symbol : kernel_.origins.bases_of(search.access, search.memory.bytes))
+  for (std::uint32_t const symbol :
+       kernel_.origins.bases_of(search.access, search.memory.bytes, turn_of(search.memory)))
     if (auto const at = bases.find(symbol); at != bases.end())
       out.emplace_back(short_name(kernel_.program.symbols[symbol].name), at->second);
   return out;

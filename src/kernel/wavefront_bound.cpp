@@ -94,7 +94,7 @@ std::optional<unsigned> bound_of_varying(ExecutedKernel const& kernel, Warp& war
 
 std::optional<unsigned> bound_of_banks(ExecutedKernel const& kernel, Warp& warp, MemoryAccess const& access,
                                        Id address, std::uint32_t active) {
-  if (access.atomic) return std::nullopt;
+  if (access.atomic || access.bypasses) return std::nullopt;
   auto const& banks = kernel.options.arch->banks;
   unsigned const line = banks.row();
   Lanes const v = warp.value(address, static_cast<unsigned>(std::countr_zero(line)));

@@ -308,7 +308,8 @@ void copy_async(Steps& steps, Instruction const& i) {
   }
   if (m.instruction)
     add_global(steps, i, operand(i, 1), Operation::ld_shared, m.bytes,
-               i.operands.size() > 3 ? may_read_fewer : std::string_view(), op.has("ca"));
+               i.operands.size() > 3 ? may_read_fewer : std::string_view(), true);
+  m.bypasses = !op.has("ca");
   steps.build.add(std::move(m));
 }
 

@@ -75,8 +75,7 @@ void operand_at(Steps& steps, Instruction const& i, Opcode const& op, program::O
 
 /// Adds an access to global memory, if they are listed.
 void add_global(Steps& steps, Instruction const& i, Opcode const& op, Operand const& where) {
-  if (!steps.lists_global && (op.base != "LDGSTS" || op.has("BYPASS")))
-    return;  // its source counts in its cost
+  if (!steps.lists_global && op.base != "LDGSTS") return;  // its source counts in its cost
   program::MemoryAccess m = access_of(steps, i, op);
   bool const atomic = op.base.starts_with("RED") || op.base.starts_with("ATOM");
   m.global = true;
@@ -174,6 +173,7 @@ void copy_async(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
   m.bytes = bytes_of(op);
   m.instruction = swizproof::Instruction{Operation::cp_async, m.bytes};
+  m.bypasses = op.has("BYPASS");
   add_global(steps, i, op, operand(i, 1));
   access(steps, std::move(m), operand(i, 0));
 }

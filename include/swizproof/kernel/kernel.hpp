@@ -173,7 +173,8 @@ struct KernelAccess {
   bool on_bases =
       false;  ///< the answer is that of the bases that a device gives (H18); for others that PTX permits it is another one
   bool any_source =
-      false;  ///< cp.async through L1: the wavefronts of its write, and its lanes are taken to read different banks (H21)
+      false;  ///< cp.async: the wavefronts of its write; its lanes are taken to read different banks (H21), or to read rows as lines (H22)
+  bool near_source = false;   ///< cp.async.cg: its lanes are taken to read less than 2 GiB apart
   unsigned source_turns = 1;  ///< cp.async through L1: turns of the lanes that read one bank of L1, at most
   std::optional<KernelSectors> sectors{};  ///< access to global memory: `wavefronts` are sectors
 };

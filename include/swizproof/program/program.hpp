@@ -111,6 +111,7 @@ struct MemoryAccess {
   std::optional<Atomic> atomic{};  ///< kind of an atomic: `instruction` has only its bytes
   std::string_view at_most{};      ///< reason if the cost of an atomic is only a bound; empty: it is the cost
   bool generic = false;            ///< a generic address: in shared memory only if its symbol is
+  bool bypasses = false;           ///< cp.async.cg, whose cost is that of H22
   bool copy_source = false;        ///< what cp.async reads through L1: its cost are turns of the lanes (H21)
   bool global = false;             ///< an access to global memory: `instruction` has only its bytes
   std::uint32_t bytes = 0;         ///< bytes of each lane

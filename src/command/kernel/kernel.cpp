@@ -365,9 +365,10 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
       ->capture_default_str();
   sub.add_option(
          "--pointers", options.pointers,
-         "with --global: bytes, a power of two, that divide each pointer that is a parameter; 256 for what\n"
-         "cudaMalloc returns. Listed as an assumption. Else that of .ptr .align, or any aligned address")
-      ->needs(global)
+         "bytes, a power of two, that divide each pointer that is a parameter, with --global and for what\n"
+         "cp.async.cg reads; 256 for what cudaMalloc returns. Listed as an assumption. Else that of .ptr "
+         ".align,\n"
+         "or any aligned address")
       ->check(CLI::Range(1, 1 << 20));
   sub.add_flag("--same-values", options.same_values, "with --races: accept two writes of the same value")
       ->needs(races);

@@ -283,9 +283,8 @@ class KernelEntries {
         file_.fail("global is true or false", global->source(), "global = true: sectors of global memory");
       options.global = global->as_boolean()->get();
     }
-    for (char const* const key : {"excess_sectors", "pointers"})
-      if (toml::node const* const at = table.get(key); at != nullptr && !options.global)
-        file_.fail(std::string(key) + " is of global memory", at->source(), "global = true");
+    if (toml::node const* const at = table.get("excess_sectors"); at != nullptr && !options.global)
+      file_.fail("excess_sectors is of global memory", at->source(), "global = true");
     if (toml::node const* const excess = table.get("excess_sectors"))
       options.excess_sectors = static_cast<unsigned>(file_.number(*excess, "excess_sectors", 0, 32));
     if (toml::node const* const pointers = table.get("pointers")) {

@@ -4,6 +4,8 @@
 
 #include <swizproof/kernel/kernel.hpp>
 
+#include <fmt/format.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -197,8 +199,116 @@ TEST(CopySource, IsAssumedWhereItsLanesAreNotKnown) {
   ASSERT_EQ(copy_from(any, 4).rests_on.size(), 1U);
   EXPECT_NE(copy_from(any, 4).rests_on[0].find("read different banks of L1"), std::string::npos);
   EXPECT_EQ(copy_from(any, 4).accesses[0].wavefronts, 1U);
-  ASSERT_EQ(copy_from(any, 16, "cp.async.cg").rests_on.size(), 1U);
-  EXPECT_NE(copy_from(any, 16, "cp.async.cg").rests_on[0].find("not measured"), std::string::npos);
+}
+
+KernelOptions with_pointers(unsigned pointers = 128) {
+  KernelOptions options;
+  options.block = {32, 1, 1};
+  options.pointers = pointers;
+  return options;
+}
+
+/// A copy to %r4 from %rd3; both start as those of lanes 16 bytes apart.
+std::string bypassing(std::string const& changes, std::string const& guard = "") {
+  return "shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2; ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 16; "
+         "add.s64 %rd3, %rd1, %rd2;\n" +
+         changes + "\n" + guard + "cp.async.cg.shared.global [%r4], [%rd3], 16;";
+}
+std::string bypass_cost(std::string const& changes, KernelOptions const& options = with_pointers()) {
+  KernelAccess const a = one(bypassing(changes), options);
+  std::string const verdict = a.verdict == KernelVerdict::proved    ? "proved"
+                              : a.verdict == KernelVerdict::refuted ? "refuted"
+                                                                    : "unknown";
+  return fmt::format("{} {} of {}{}", verdict, a.wavefronts.value_or(99), a.ideal,
+                     a.any_source ? ", any source" : "");
+}
+
+// The numbers are those of gpu/evidence/h200-copies.json, by H22.
+TEST(BypassCopy, TakesWhatSourceAndDestinationTakeTogether) {
+  EXPECT_EQ(bypass_cost(""), "proved 4 of 4");
+  EXPECT_EQ(bypass_cost("add.u32 %r4, %r4, 16;"), "refuted 12 of 4");
+  EXPECT_EQ(bypass_cost("add.u32 %r4, %r4, 32;"), "refuted 8 of 4");
+  EXPECT_EQ(bypass_cost("add.s64 %rd3, %rd3, 16; add.u32 %r4, %r4, 16;"), "proved 6 of 6")
+      << "no destination takes less";
+  EXPECT_EQ(bypass_cost("add.s64 %rd3, %rd3, 48;"), "refuted 16 of 7");
+  // the units of each row by XOR with its number
+  EXPECT_EQ(bypass_cost("shr.u32 %r5, %r4, 3; and.b32 %r5, %r5, 112; xor.b32 %r4, %r4, %r5;"),
+            "proved 4 of 4");
+  // the units of each row by XOR with their own number / 2: other sectors
+  EXPECT_EQ(bypass_cost("shr.u32 %r5, %r4, 1; and.b32 %r5, %r5, 16; xor.b32 %r4, %r4, %r5;").substr(0, 7),
+            "refuted");
+  // rows of 64 bytes, 1024 apart
+  EXPECT_EQ(bypass_cost("shr.u32 %r5, %r1, 2; mul.wide.u32 %rd4, %r5, 960; add.s64 %rd3, %rd3, %rd4;"),
+            "proved 8 of 8");
+  EXPECT_EQ(bypass_cost("mul.wide.u32 %rd4, %r1, 112; add.s64 %rd3, %rd3, %rd4;"), "proved 32 of 32");
+}
+
+TEST(BypassCopy, IsDecidedForEachStartOfItsSource) {
+  EXPECT_EQ(bypass_cost("", with_pointers(64)), "refuted 8 of 5");
+  EXPECT_EQ(bypass_cost("", with_pointers(16)).substr(0, 10), "refuted 16");
+  KernelAccess const a = one(bypassing(""), with_pointers(64));
+  ASSERT_TRUE(a.worst);
+  ASSERT_EQ(a.worst->values.size(), 1U);
+  EXPECT_EQ(a.worst->values[0].first, "(source of the first lane) % 128");
+  EXPECT_EQ(a.worst->values[0].second, 64U);
+}
+
+TEST(BypassCopy, IsDecidedForEachStartOfItsDestination) {
+  KernelOptions options = with_pointers();
+  options.any_base = true;
+  EXPECT_EQ(bypass_cost("", options), "refuted 16 of 4") << "tile is aligned to 16 bytes";
+  // a row of 2048 bytes for each n
+  EXPECT_EQ(bypass_cost("and.b32 %r5, %r3, 1; shl.b32 %r5, %r5, 11; add.u32 %r4, %r4, %r5;"),
+            "proved 4 of 4");
+  EXPECT_EQ(bypass_cost("and.b32 %r5, %r3, 1; shl.b32 %r5, %r5, 6; add.u32 %r4, %r4, %r5;"),
+            "refuted 8 of 4");
+}
+
+TEST(BypassCopy, IsAllowedItsOwnExcess) {
+  KernelOptions options = with_pointers();
+  options.excess = 4;
+  EXPECT_EQ(bypass_cost("add.u32 %r4, %r4, 32;", options), "proved 8 of 4");
+  EXPECT_EQ(bypass_cost("add.u32 %r4, %r4, 16;", options), "refuted 12 of 4");
+  options.excess = 0;
+  options.at_most = 7;
+  EXPECT_EQ(bypass_cost("add.s64 %rd3, %rd3, 16; add.u32 %r4, %r4, 16;", options), "proved 6 of 6");
+  EXPECT_EQ(
+      bypass_cost("shr.u32 %r5, %r1, 2; mul.wide.u32 %rd4, %r5, 960; add.s64 %rd3, %rd3, %rd4;", options),
+      "refuted 8 of 8");
+}
+
+TEST(BypassCopy, OfAnUnknownSourceCountsRows) {
+  std::string const pitch =
+      "shr.u32 %r5, %r1, 2; mul.lo.u32 %r5, %r5, %r3; mul.wide.u32 %rd4, %r5, 16; add.s64 %rd3, %rd3, %rd4;";
+  EXPECT_EQ(bypass_cost(pitch), "proved 4 of 4, any source");
+  EXPECT_EQ(bypass_cost(pitch + "add.u32 %r4, %r4, 16;"), "refuted 5 of 4, any source");
+  KernelReport const r = report_of(bypassing(pitch), with_pointers());
+  ASSERT_EQ(r.rests_on.size(), 2U);
+  EXPECT_NE(r.rests_on[1].find("read whole sectors of one line"), std::string::npos);
+  // lanes that data switches off
+  std::string const some =
+      "mad.wide.u32 %rd5, %r1, 4, %rd1; ld.global.u32 %r6, [%rd5]; setp.ne.u32 %p1, %r6, 0;";
+  KernelAccess const guarded = one(bypassing(some, "@%p1 "), with_pointers());
+  EXPECT_TRUE(guarded.any_source);
+}
+
+// Lanes that read one unit may take more than the rule says: no number is claimed.
+TEST(BypassCopy, WithAUnitThatIsReadTwiceIsNotExact) {
+  KernelAccess const a =
+      one(bypassing("min.u32 %r5, %r1, 30; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd3, %rd1, %rd2;"),
+          with_pointers());
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_NE(a.reason.find("lanes read one unit of 16 bytes"), std::string::npos) << a.reason;
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_FALSE(a.reached);
+}
+
+TEST(BypassCopy, OfLanesThatAreOffIsThatOfTheOthers) {
+  EXPECT_EQ(one(bypassing("setp.lt.u32 %p1, %r1, 8;", "@%p1 "), with_pointers()).wavefronts, 1U);
+  KernelAccess const odd = one(bypassing("setp.lt.u32 %p1, %r1, 7;", "@%p1 "), with_pointers());
+  EXPECT_EQ(odd.wavefronts, 2U);
+  EXPECT_EQ(odd.verdict, KernelVerdict::proved)
+      << "half of a sector is a move of its own, with any destination";
 }
 
 }  // namespace
