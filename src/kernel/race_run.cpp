@@ -99,8 +99,11 @@ bool RaceRun::release() {
     auto const waits = [](Thread const& t) { return t.state == State::at_warp || t.state == State::ended; };
     auto const here = std::find_if(first, last, [](Thread const& t) { return t.state == State::at_warp; });
     if (here == last || !std::all_of(first, last, waits)) continue;
+    std::uint32_t phase = 0;  // behind those of all its threads: some may have executed more shuffles
+    for (auto t = first; t != last; ++t) phase = std::max(phase, t->phase + 1);
     for (auto t = first; t != last; ++t)
-      if (t->state == State::at_warp) t->state = State::runs, t->passed = true, ++t->phase, moves = true;
+      if (t->state == State::at_warp)
+        t->state = State::runs, t->passed = true, t->phase = phase, moves = true;
   }
   if (moves) return true;
   std::uint32_t at = 0;

@@ -109,6 +109,11 @@ TEST(KernelRaces, WarpsAreOrderedByTheirBarrier) {
   expect_free("st.shared.u32 [%r4], %r1; bar.warp.sync -1; " + exchange + "ld.shared.u32 %r6, [%r7];");
   expect_race("st.shared.u32 [%r4], %r1; " + exchange + "ld.shared.u32 %r6, [%r7];");
   expect_race("st.shared.u32 [%r4], %r1; bar.warp.sync -1; ld.shared.u32 %r6, [%r5];");
+  // Half of the warp executes a shuffle before it, so that each half has come by another number of instructions of the warp.
+  expect_free(
+      "and.b32 %r8, %r1, 31; setp.ge.u32 %p1, %r8, 16; @%p1 bra L; shfl.sync.bfly.b32 %r6, %r1, 1, 31, "
+      "65535; "
+      "st.shared.u32 [%r4], %r1;\nL: bar.warp.sync -1; @!%p1 bra E; ld.shared.u32 %r7, [%r4+-64];\nE: ");
 }
 
 /// Thread 0 stores a word and sets a flag; the others read the word when they have read the flag.
