@@ -187,7 +187,8 @@ struct Now {
   ptx::Instruction const& in;
   Decoded const& decoded;
   program::LoweredInstruction const& lowered;
-  std::uint32_t mask;  ///< lanes that execute it
+  std::uint32_t mask;                ///< lanes that execute it
+  std::optional<unsigned> holder{};  ///< lane that holds what it accesses at the address of another one
 
   [[nodiscard]] unsigned thread(unsigned lane) const { return warp.thread(lane); }
   /// Number of the thread within its block.
@@ -202,7 +203,8 @@ struct Now {
             decoded.strong,
             0,
             narrow,
-            narrow || decoded.has("cluster")};
+            narrow || decoded.has("cluster"),
+            holder ? thread(*holder) : ~0U};
   }
   [[nodiscard]] FlowTouch touch(unsigned lane, bool of_warp = false) const {
     return {index, warp.counts[index], thread(lane), of_warp};

@@ -476,17 +476,16 @@ void matrices(Now const& now, bool load) {
   }
   check_other_rows(now, where, 8 * n);
   std::array<std::array<Word, 4>, 32> words{};
+  Now held = now;
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < f.values; ++i) {
+      held.holder = lane;
       MatrixElement const e = element_of(f, lane, i);
       std::uint64_t const at = rows[e.row] + 2 * std::uint64_t{e.column};
-      if (load) {
-        place(words[lane][i / 2], i % 2 * 2, read(now, Space::shared, at, 2, e.row), 2);
-        if (!now.block.shared.ordered_for(at, now.thread(lane)))
-          now.block.assumed.insert(
-              "ldmatrix reads a row for the lane that gives its address, which the PTX ISA does not specify");
-      } else
-        write(now, Space::shared, at, 2, e.row, bytes_of(now.operand(regs[i / 2], lane, 32), i % 2 * 2, 2));
+      if (load)
+        place(words[lane][i / 2], i % 2 * 2, read(held, Space::shared, at, 2, e.row), 2);
+      else
+        write(held, Space::shared, at, 2, e.row, bytes_of(now.operand(regs[i / 2], lane, 32), i % 2 * 2, 2));
     }
   if (!load) return;
   for (unsigned lane = 0; lane < 32; ++lane)

@@ -35,11 +35,14 @@ Cell const* Bytes::find(std::uint64_t address) const {
 }
 
 Cell::Access Bytes::access(Toucher const& by) const {
+  unsigned const holder = by.holder == ~0U ? by.doer() : by.holder;
   return {clocks_.now(by.doer()),
           by.line,
           by.execution,
           by.group,
           static_cast<std::uint16_t>(by.doer()),
+          static_cast<std::uint16_t>(holder),
+          clocks_.now(holder),
           by.strong,
           by.narrow,
           by.atomic};
@@ -47,20 +50,35 @@ Cell::Access Bytes::access(Toucher const& by) const {
 
 void Bytes::note(std::vector<Cell::Access>& accesses, Cell::Access const& last) {
   for (Cell::Access& a : accesses)
-    if (a.doer == last.doer && (a.group != 0) == (last.group != 0)) {
+    if (a.doer == last.doer && a.holder == last.holder && (a.group != 0) == (last.group != 0)) {
       a = last;
       return;
     }
   accesses.push_back(last);
 }
 
-bool Bytes::ordered(Cell::Access const& first, Toucher const& by) const {
+bool Bytes::given_ordered(Cell::Access const& first, Toucher const& by) const {
   return clocks_.ordered(first.doer, first.clock, by.thread);
+}
+
+bool Bytes::held_ordered(Cell::Access const& first, Toucher const& by) const {
+  return clocks_.ordered(first.holder, first.clock_of_holder, by.held_by());
 }
 
 /// The same of an access to this byte. A fence of shared memory alone may be what orders them: then it is not decided for other memory.
 bool Bytes::before(Cell::Access const& first, std::uint64_t address, Toucher const& by) {
-  bool const out = first.group != 0 ? copied(first, by) : ordered(first, by);
+  bool const given = first.group != 0 ? copied(first, by.thread) : given_ordered(first, by),
+             held = first.group != 0 ? copied(first, by.held_by()) : held_ordered(first, by),
+             out = given || held;
+  if (given != held)
+    faults_.doubt(
+        fmt::format(
+            "{} accesses {}, which {} has accessed: no barrier is between them if {} accesses its row, "
+            "and the PTX ISA does not specify that for {}",
+            units_.who(by.doer()), place_(address), units_.who(first.doer),
+            given ? "a lane that holds elements" : "the lane that gives the address",
+            "ldmatrix and stmatrix"),
+        by.line);
   bool const in_own = address < shared_limit && rank_at(address) == units_.rank_of(first.doer);
   if (out && clocks_.restricted_to_shared() && first.doer != by.thread && !in_own)
     faults_.doubt(fmt::format("{} accesses {}, which {} has accessed: a fence with .sync_restrict, which "
@@ -71,11 +89,11 @@ bool Bytes::before(Cell::Access const& first, std::uint64_t address, Toucher con
 }
 
 /// True if a copy by cp.async is complete before what a thread does now: its thread has waited for the group, or it has arrived at an mbarrier.
-bool Bytes::copied(Cell::Access const& copy, Toucher const& by) const {
+bool Bytes::copied(Cell::Access const& copy, unsigned thread) const {
   std::uint32_t const done = groups_.done(copy.doer, copy.group - 1);
-  if (done != 0 && clocks_.ordered(copy.doer, done, by.thread)) return true;
+  if (done != 0 && clocks_.ordered(copy.doer, done, thread)) return true;
   std::uint32_t const arrived = groups_.arrived(copy.doer, copy.group - 1);
-  return arrived != 0 && clocks_.ordered(units_.copies(copy.doer), arrived, by.thread);
+  return arrived != 0 && clocks_.ordered(units_.copies(copy.doer), arrived, thread);
 }
 
 bool Bytes::two_warps(Cell::Access const& first, Toucher const& by) const {
@@ -124,7 +142,9 @@ void Bytes::race_with_copy(Cell::Access const& copy, std::uint64_t address, Touc
 /// A write that is not ordered before what a thread does now. `same`: this writes the same value.
 void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
                          bool same) {
-  if (before(w, address, by)) return;
+  bool const one_instruction = w.line == by.line && w.execution == by.execution && !two_warps(w, by);
+  bool const of_matrix = by.holder != ~0U && one_instruction;  // rows at one address
+  if ((same && of_matrix) || before(w, address, by)) return;
   if (w.group != 0) return race_with_copy(w, address, by, verb, false);
   bool const strong = both_strong(w, by);
   if (strong && w.atomic != 0 && w.atomic == by.atomic) return;
@@ -133,7 +153,6 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
                                      units_.who(by.doer()), verb, place_(address), units_.who(w.doer)),
                          by.line);
   same = same && by.atomic == 0;  // atomics of one kind that do not exclude each other lose one of the two
-  bool const one_instruction = w.line == by.line && w.execution == by.execution && !two_warps(w, by);
   if (same && one_instruction && units_.generic(w.doer)) return;
   if (same && same_values_) return;
   race(same ? FlowFaultKind::same_value_race : FlowFaultKind::race, w, by, address, verb,

@@ -65,6 +65,9 @@ struct Toucher {
   std::uint32_t atomic = 0;  ///< kind of an atomic: two of one kind have one result in each order; 0 is none
   bool narrow = false;       ///< its scope is .cta: strong to threads of its block alone
   bool in_cluster = false;   ///< its scope is .cta or .cluster
+  /// Lane that holds the bytes of a row of ldmatrix or stmatrix, where `thread` gives the address.
+  unsigned holder = ~0U;
+  [[nodiscard]] unsigned held_by() const { return holder == ~0U ? thread : holder; }
   [[nodiscard]] unsigned doer() const { return as == ~0U ? thread : as; }
 };
 
@@ -74,7 +77,8 @@ struct Cell {
   struct Access {
     std::uint32_t clock = 0, line = 0, execution = 0;
     std::uint32_t group = 0;  ///< of cp.async: 1 + the group
-    std::uint16_t doer = 0;
+    std::uint16_t doer = 0, holder = 0;
+    std::uint32_t clock_of_holder = 0;  ///< where `holder` is another thread than `doer`
     bool strong = false, narrow = false;
     std::uint32_t atomic = 0;
   };
@@ -118,11 +122,6 @@ class Bytes {
     auto const page = pages_.find(address / page_bytes);
     return page == pages_.end() ? nullptr : &page->second[address % page_bytes];
   }
-  /// True if the last write of a byte is ordered before what a thread does now.
-  [[nodiscard]] bool ordered_for(std::uint64_t address, unsigned thread) const {
-    Cell const* const c = find(address);
-    return c == nullptr || clocks_.ordered(c->writer.doer, c->writer.clock, thread);
-  }
   /// Reads a byte: nothing if no thread has written it, which is a fault.
   Cell const* read(std::uint64_t address, Toucher const& by);
   /// Reads a byte of an array that nothing has written: a later write by another thread is a race.
@@ -160,9 +159,14 @@ class Bytes {
     c.weak_read = c.weak_read || by.in_cluster || !by.strong;
     note(c.readers, access(by));
   }
-  [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const;
+  /// Accesses of a row of a matrix: by the lane that gives the address, and by the one that holds the bytes.
+  [[nodiscard]] bool given_ordered(Cell::Access const& first, Toucher const& by) const;
+  [[nodiscard]] bool held_ordered(Cell::Access const& first, Toucher const& by) const;
+  [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const {
+    return given_ordered(first, by) && held_ordered(first, by);
+  }
   [[nodiscard]] bool before(Cell::Access const& first, std::uint64_t address, Toucher const& by);
-  [[nodiscard]] bool copied(Cell::Access const& copy, Toucher const& by) const;
+  [[nodiscard]] bool copied(Cell::Access const& copy, unsigned thread) const;
   /// True if both are strong, and the scope of each has the thread of the other. [PTX ISA, Memory Consistency Model: morally strong operations]
   [[nodiscard]] bool both_strong(Cell::Access const& first, Toucher const& by) const {
     return first.strong && by.strong &&

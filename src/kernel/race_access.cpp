@@ -87,6 +87,18 @@ RaceRole role_of(MemoryAccess const& m) {
   return RaceRole::none;
 }
 
+/// The form of the matrices of an instruction; nothing for other instructions.
+std::optional<MatrixRows> matrix_of(MemoryAccess const& m) {
+  if (!m.instruction ||
+      (m.instruction->operation != Operation::ldmatrix && m.instruction->operation != Operation::stmatrix))
+    return std::nullopt;
+  MatrixRows out;
+  for (std::string_view const p : program::Opcode(m.op).parts)
+    if (p.size() > 2 && p[0] == 'm' && p[1] >= '0' && p[1] <= '9') out.shape = p;
+  out.square = out.shape == "m8n8", out.trans = m.instruction->transposed;
+  return out;
+}
+
 /// Instructions on shared memory that make no access of the program.
 bool touches_otherwise(ptx::Opcode const& op) {
   static constexpr std::string_view known[] = {"ld",       "st",       "atom",  "red",   "ldmatrix",
@@ -159,6 +171,8 @@ class Classification {
     one.bytes = m.bytes;
     one.role = role_of(m), one.copy = m.instruction && m.instruction->operation == Operation::cp_async;
     if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
+    one.matrix = matrix_of(m);
+    if (one.matrix) one.givers = 8 * m.instruction->matrices;
     one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
     ++out_.count;
     if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
@@ -221,6 +235,12 @@ class Classification {
 };
 
 }  // namespace
+
+Accessors MatrixRows::accessors(std::uint32_t giver, std::uint32_t byte) const {
+  std::uint32_t const warp = giver & ~31U, row = giver % 8, element = byte / 2;
+  std::uint32_t const of_row = warp + 4 * row + element / 2;  // without .trans: elements 2k and 2k + 1
+  return {giver, of_row, trans ? warp + 4 * element + row / 2 : of_row};
+}
 
 std::vector<std::uint32_t> WgmmaTile::units(std::uint32_t start, std::uint32_t warp) const {
   WgmmaDescriptor d = fields;

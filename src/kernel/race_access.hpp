@@ -7,6 +7,7 @@
 #include <swizproof/program/program.hpp>
 #include <swizproof/ptx/module.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,21 @@ struct WgmmaTile {
   [[nodiscard]] std::vector<std::uint32_t> units(std::uint32_t start, std::uint32_t warp) const;
 };
 
+/// Threads that may access a byte: one for each reading of the PTX ISA.
+using Accessors = std::array<std::uint32_t, 3>;
+
+/// Form of the matrices of ldmatrix or stmatrix. A lane gives the address of a row of 16 bytes. Which lane of the warp accesses it: the one that gives the
+/// address, or those that hold its elements? The PTX ISA (9.1, 9.7.14.5.15 and 16: "a group of four consecutive threads loads 16 bytes") has the second, but does
+/// not specify it for .trans. A proof holds for each lane of the warp, and a race is one in each reading.
+struct MatrixRows {
+  bool square = false;  ///< .m8n8 of 16 bits: the lanes are known, else each lane of the warp may be one
+  bool trans = false;
+  std::string shape{};
+  bool operator==(MatrixRows const&) const = default;
+  /// Threads that may access byte `byte` of the row whose address a thread gives.
+  [[nodiscard]] Accessors accessors(std::uint32_t giver, std::uint32_t byte) const;
+};
+
 /// An access, as the proof and the executions both take it.
 struct SharedAccess {
   RaceRole role = RaceRole::none;
@@ -39,7 +55,9 @@ struct SharedAccess {
   std::uint32_t bytes = 0;  ///< of each thread; of wgmma not used
   std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
   bool tensor = false;      ///< a copy of a tensor, whose bytes are not in the PTX
-  std::optional<WgmmaTile> tile{};  ///< of a descriptor: the access is complete behind a wait
+  std::optional<WgmmaTile> tile{};     ///< of a descriptor: the access is complete behind a wait
+  std::optional<MatrixRows> matrix{};  ///< of ldmatrix or stmatrix
+  std::uint32_t givers = 32;           ///< lanes of a warp that give an address: the lowest
 };
 
 /// Accesses of a kernel, by their index in the program.

@@ -4,6 +4,16 @@
 
 namespace swizproof::kernel_detail {
 
+bool may_be_of_one(RaceEvent const& a, RaceEvent const& b, std::vector<SharedAccess> const& accesses) {
+  for (std::size_t reading = 0; reading < a.by.size(); ++reading)
+    if (a.by[reading] == b.by[reading]) return true;
+  auto const of_warp = [&](RaceEvent const& e) {
+    auto const& matrix = accesses[e.access].matrix;
+    return matrix && !matrix->square;
+  };
+  return (of_warp(a) || of_warp(b)) && a.thread / 32 == b.thread / 32;
+}
+
 void RaceMeetings::begin(std::size_t threads) {
   flags.begin(threads);
   found.clear(), meetings_.clear(), met_.clear(), reported_.clear();

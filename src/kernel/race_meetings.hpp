@@ -30,7 +30,12 @@ struct RaceEvent {
   RaceValue value{};
   std::int32_t copy = -1;  ///< index of the thread's copies; -1: none
   FlagOrders::At flags{};
+  Accessors by{};  ///< the thread, or those that may access the byte
 };
+
+/// True if one thread may make two accesses to a byte, in a reading of the PTX ISA, or if that is not known.
+[[nodiscard]] bool may_be_of_one(RaceEvent const& a, RaceEvent const& b,
+                                 std::vector<SharedAccess> const& accesses);
 
 /// A race of a launch; `by` of an access is its index among the program's.
 struct MetRace {

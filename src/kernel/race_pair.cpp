@@ -106,13 +106,14 @@ Term RacePair::linear(unsigned number) {
   return thread(number, 0) + shape(0) * (thread(number, 1) + shape(1) * thread(number, 2));
 }
 
-Formula RacePair::two_threads(Warps warps) {
-  if (warps == Warps::own) return true;
+/// `one`: one thread may make both, where another lane than that of the address may access the row of a matrix.
+Formula RacePair::two_threads(Warps warps, bool one) {
+  if (warps == Warps::own && !one) return true;
   Formula same = true;
   for (unsigned d = 0; d < 3; ++d) same = same && thread(0, d) == thread(1, d);
   Formula const one_warp = shr(linear(0), 5) == shr(linear(1), 5);
-  Formula const where = warps == Warps::any ? Formula(true) : warps == Warps::one ? one_warp : !one_warp;
-  return !same && where;
+  Formula const where = warps == Warps::any ? Formula(true) : warps == Warps::two ? !one_warp : one_warp;
+  return (Formula(one) || !same) && where;
 }
 
 RacePair::View RacePair::view(unsigned number, unsigned access, std::int32_t loop,
@@ -451,10 +452,13 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
   std::vector<std::pair<Term, Term>> bytes;
   std::array<std::vector<Term>, 2> values;
   Formula guards = true;
+  // Matrices of one form: the lane that gives an address decides which lanes access the row.
+  bool const lanes = what[0]->matrix != what[1]->matrix;
   for (unsigned t = 0; t < 2; ++t) {
     execution::ExecutedAccess const& e = execution_.accesses[both[t]->access];
-    View of = view(warps == Warps::own ? 0 : t, t, e.loop, both[t]->turns);
+    View of = view(warps == Warps::own && !lanes ? 0 : t, t, e.loop, both[t]->turns);
     guards = guards && Formula(terms_, translated(e.guard, of));
+    if (what[t]->givers < 32) guards = guards && (linear(of.thread) & word(31)) < word(what[t]->givers);
     Term const address{terms_, translated(e.address, of)};
     for (std::int32_t const l : flow_.around(e.loop)) continues(l, of);
     bytes.push_back(bytes_of(address, *what[t]));
@@ -463,7 +467,7 @@ Formula RacePair::meets(Visit const& a, Visit const& b, std::array<SharedAccess 
   }
   Formula const overlap =
       bytes[1].first - bytes[0].first < bytes[0].second || bytes[0].first - bytes[1].first < bytes[1].second;
-  Formula const threads = two_threads(warps);
+  Formula const threads = two_threads(warps, lanes);
   bool const comparable =
       !values[0].empty() && values[0].size() == values[1].size() && what[0]->bytes == what[1]->bytes;
   Formula same = comparable ? bytes[0].first == bytes[1].first : Formula(false);

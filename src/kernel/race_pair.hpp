@@ -63,7 +63,8 @@ class RacePair {
   /// Begins a graph. `given`: values of the variables, in their order, of an earlier graph; empty: they are made.
   void begin(Terms& terms, std::span<Term const> given);
   /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses. Where both are stores whose words
-  /// the program names (MemoryAccess::values), also: they do not store one value at one address. `earlier`: with
+  /// the program names (MemoryAccess::values), also: they do not store one value at one address. A row of ldmatrix or stmatrix is accessed by any lane
+  /// of the warp. `earlier`: with
   /// the fact that accesses stayed in their arrays in the iteration before.
   [[nodiscard]] Formula meets(Visit const& a, Visit const& b, std::array<SharedAccess const*, 2> what,
                               Warps warps, bool earlier = false);
@@ -107,7 +108,7 @@ class RacePair {
   Id elected(Id id, execution::Leaf const& l, View& of);
   std::optional<std::uint64_t> last_iteration(std::int32_t loop);
   void continues(std::int32_t loop, View& view);
-  Formula two_threads(Warps warps);
+  Formula two_threads(Warps warps, bool one = false);
   Term word(std::uint64_t x, unsigned width = 32) { return terms_->constant(width, x); }
 
   program::Program const& program_;

@@ -408,9 +408,7 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   if (known.role == RaceRole::none) return any_store_ = true, true;
   if (known.tile) return wgmma(t, number, index, {base.bits, false, data});
   if (m.bytes == 0) return any_store_ = true, true;  // a box that is not known
-  bool const matrix = m.instruction && (m.instruction->operation == Operation::ldmatrix ||
-                                        m.instruction->operation == Operation::stmatrix);
-  if (matrix && number % 32 >= 8 * m.instruction->matrices) return true;
+  if (number % 32 >= known.givers) return true;
   std::uint64_t first = 0, last = end_;
   if (known.array >= 0) {
     program::Variable const& v = program_.symbols[static_cast<std::size_t>(known.array)];
@@ -422,11 +420,25 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   if (store_of != nullptr) store(t, *store_of, at, base.data);
   for (std::uint64_t b = at; b < at + m.bytes; ++b) {
     if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
-    Event e{number, index, t.phase, known.role, data, {}, -1, meetings_.flags.at(number)};
+    Event e = event_of(t, number, index, data);
+    if (known.matrix) e.by = known.matrix->accessors(number, static_cast<std::uint32_t>(b - at));
     if (store_of != nullptr) e.value = memory_[b];
     known.copy ? note_copy(t, e, b, Group::copy) : note(e, b);
   }
   return true;
+}
+
+RaceRun::Event RaceRun::event_of(Thread const& t, std::uint32_t number, std::uint32_t index,
+                                 LoadSets::Set data) const {
+  return {number,
+          index,
+          t.phase,
+          accesses_[index].role,
+          data,
+          {},
+          -1,
+          meetings_.flags.at(number),
+          {number, number, number}};
 }
 
 void RaceRun::note_copy(Thread& t, Event e, std::uint64_t byte, Group of) {
@@ -444,9 +456,7 @@ bool RaceRun::wgmma(Thread& t, std::uint32_t number, std::uint32_t index, Value 
   left_ -= std::min<std::uint64_t>(left_, units.size());
   for (std::uint32_t const unit : units)
     for (std::uint64_t b = unit; b < unit + 16; ++b)
-      note_copy(t,
-                {number, index, t.phase, RaceRole::read, descriptor.data, {}, -1, meetings_.flags.at(number)},
-                b, Group::wgmma);
+      note_copy(t, event_of(t, number, index, descriptor.data), b, Group::wgmma);
   return true;
 }
 
@@ -467,6 +477,11 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     bool const atomics = o.role == RaceRole::atomic && e.role == RaceRole::atomic;
     bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
     if (reads || (o.thread == e.thread ? !pending(o) : atomics || strong || ordered(o, e))) continue;
+    if (o.thread != e.thread && may_be_of_one(o, e, accesses_)) continue;
+    if (meetings_.flags.any() && (accesses_[o.access].matrix || accesses_[e.access].matrix)) {
+      meetings_.any_by_flag = true;  // of a lane that is not known
+      continue;
+    }
     meetings_.add(o, e, byte, data_.sets);
   }
   if (of_role < 3) all.push_back(e);

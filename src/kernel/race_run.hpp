@@ -109,6 +109,8 @@ class RaceRun {
   [[nodiscard]] Value value(Thread const& t, ptx::Operand const& o) const;
   bool release();
   [[nodiscard]] bool ordered(Event const& a, Event const& b) const;
+  [[nodiscard]] Event event_of(Thread const& t, std::uint32_t number, std::uint32_t index,
+                               LoadSets::Set data) const;
   void join(LoadSets::Set& to, LoadSets::Set other) { to = data_.sets.join(to, other); }
 
   ptx::Function const& function_;

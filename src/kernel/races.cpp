@@ -569,6 +569,8 @@ class RaceSearch {
       std::uint32_t line = 0;
       std::string const ring = rings_ && !search.fences ? rings_->doubt(line) : std::string();
       if (!ring.empty()) search.open += "; " + ring;
+      if (shared_.all[a.access].matrix != shared_.all[b.access].matrix)
+        search.open += "; each lane of a warp counts as one that accesses its rows: __syncwarp() orders them";
       if (!search.note.empty()) search.open += "; " + search.note;
       search.lines = {program_.accesses[a.access].line, program_.accesses[b.access].line};
       if (line != 0) search.lines.push_back(line);

@@ -6,7 +6,8 @@ barriers, loops and conditions, some of them different for threads; copies by cp
 some with guards; indices and guards that are loaded from global memory; tiles that wgmma reads, in pipelines of stages, with and without the fences, commits and waits that they need. The model executes all threads of some launches and looks at each byte in each interval. A copy writes in all intervals from its own to the one of the wait for its group,
 and its own thread races with it before that wait. wgmma reads in all intervals from its own to the one of the wait for its group: the bytes of its descriptors by the ISA's
 formulas, of A each warp its own 16 rows. A bulk copy of a thread writes from its own interval until every thread
-that meets it has waited for its mbarrier, or is behind a barrier and a wait for it; the model lets the wait be true only if its phase can be complete. A write before it, of cp.async the wait for it, needs a fence.proxy.async that is behind it and before wgmma. What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named:
+that meets it has waited for its mbarrier, or is behind a barrier and a wait for it; the model lets the wait be true only if its phase can be complete. A write before it, of cp.async the wait for it, needs a fence.proxy.async that is behind it and before wgmma. A row of ldmatrix or stmatrix is accessed by the
+lane that gives its address, by one of the four lanes of the row, or with .trans by the one that holds the element: what is proved has no race in each of these readings, and what is refuted has one in all of them. What is proved has no race in these launches; what is refuted has the race that is named, in the launch that is named, between the two threads that are named:
 if it lists loaded numbers, with these in any memory, else in any memory.
 """
 import argparse
@@ -26,7 +27,8 @@ class Left(Exception):
 
 FOREVER = 1 << 30
 WRITES = ("st", "cp", "red")
-Event = collections.namedtuple("Event", "kind at size interval number")  # number: order in its thread; wgmma: `at` has its units of 16 bytes
+# number: order in its thread; warp: barriers of the warp before it; wgmma: `at` has its units of 16 bytes
+Event = collections.namedtuple("Event", "kind at size interval number warp", defaults=[0])
 
 
 def meet(a, b):
@@ -45,6 +47,8 @@ class Thread:
         # For cp.async and wgmma: those that are not committed; those that are, by group; interval and number of the wait for each.
         self.open, self.groups, self.ends, self.fences = {"cp": [], "mma": []}, {"cp": [], "mma": []}, {}, []
         self.marks = []  # operations of mbarriers
+        self.warp, self.warp_ends = 0, {}  # barriers of the warp; by copy, those before the wait for it
+        self.matrices, self.executions = [], collections.Counter()  # statement and execution, event, trans
         self.run(kernel.body, dict(environment))
 
     def run(self, body, e):
@@ -56,10 +60,17 @@ class Thread:
                 at = one[2](e)
                 if max(at) >= BYTES // 16 or min(at) < 0 if one[1] == "mma" else at + one[3] > BYTES:
                     raise Left
-                event = Event(one[1], at, one[3], self.interval, self.steps)
+                event = Event(one[1], at, one[3], self.interval, self.steps, self.warp)
                 self.events.append(event)
                 if event.kind in self.open:
                     self.open[event.kind].append(event)
+            elif one[0] == "warp":
+                self.warp += 1
+            elif one[0] == "matrix":
+                _, key, kind, where, count, trans = one
+                self.executions[key] += 1
+                event = Event(kind, where(e), 16 if e["tid"] % 32 < 8 * count else 0, self.interval, self.steps, self.warp)
+                self.matrices.append(((key, self.executions[key]), event, trans))
             elif one[0] == "fence":
                 self.fences.append((self.interval, self.steps))
             elif one[0] in ("init", "arrive", "bulk"):
@@ -92,6 +103,7 @@ class Thread:
         done = groups if pending is None else groups[:max(len(groups) - pending, 0)]
         for copy in [c for group in done for c in group] + (self.open[kind] if pending is None else []):
             self.ends.setdefault(copy.number, (self.interval, self.steps))
+            self.warp_ends.setdefault(copy.number, self.warp)
 
     def last(self, event):
         """The last interval in which an access may be executed, and the number of its thread's wait for it."""
@@ -113,8 +125,55 @@ class Thread:
                         yield copy, other
 
 
+READINGS = ("giver", "group", "holder")
+
+
+def lane_of(reading, giver, trans, byte):
+    """The lane that accesses a byte of a row of a matrix: the one that gives the address; one of the four of the row; with .trans, the one that holds the element."""
+    row, element = giver % 8, byte // 2
+    if reading == "giver":
+        return giver
+    return 4 * element + row // 2 if trans and reading == "holder" else 4 * row + element // 2
+
+
+def race_of_matrices(threads, reading):
+    """A race of a block with barriers of warps, where ldmatrix and stmatrix access rows in a reading of the PTX ISA."""
+    bytes_of = collections.defaultdict(list)
+    for number, t in enumerate(threads):
+        for event in t.events:
+            for byte in range(event.at, event.at + event.size):
+                bytes_of[byte].append((number, event))
+        for key, event, trans in t.matrices:
+            for k in range(event.size):
+                by = number // 32 * 32 + lane_of(reading, number % 32, trans, k)
+                same = next(other for at, other, _ in threads[by].matrices if at == key)
+                bytes_of[event.at + k].append((by, event._replace(number=same.number)))
+
+    def before(x, y):
+        """The first is complete before the second, which is of another thread."""
+        (n, a), (m, b) = x, y
+        interval = threads[n].last(a)[0]
+        warp = threads[n].warp_ends.get(a.number, FOREVER) if a.kind == "cp" else a.warp
+        return b.interval > interval or (n // 32 == m // 32 and b.warp > warp)
+
+    for byte, found in bytes_of.items():
+        for k, x in enumerate(found):
+            for y in found[k + 1:]:
+                kinds = {x[1].kind, y[1].kind}
+                if kinds in ({"ld"}, {"red"}):
+                    continue
+                if x[0] == y[0]:
+                    if any(a.kind == "cp" and a.number < b.number < threads[x[0]].last(a)[1] for a, b in ((x[1], y[1]), (y[1], x[1]))):
+                        return y[1].interval, byte
+                elif not before(x, y) and not before(y, x):
+                    return min(x[1].interval, y[1].interval), byte
+    return None
+
+
 def race(threads):
     """A race of a block: interval and byte of two threads. What a thread does behind its last barrier is ordered with no later interval; barriers that differ order nothing."""
+    if any(t.matrices or t.warp for t in threads):
+        return next(filter(None, (race_of_matrices(threads, reading) for reading in READINGS)), None)
     if any(t.marks for t in threads):
         return race_of_phases(threads)
     longest = max((t.barriers for t in threads), key=len)
@@ -262,7 +321,7 @@ def check_race(kernel, one, memory):
     if not 1 <= block <= 1024 or (kernel.block and block != kernel.block):
         return f"no launch has such a block: {one['block']}"
     byte = one["byte"] - BASE
-    accesses, threads = [], []
+    accesses, threads, lanes = [], [], []
     for side in ("first", "second"):
         t = one[side]["thread"][0]
         try:
@@ -270,11 +329,19 @@ def check_race(kernel, one, memory):
         except Left:
             return None  # the race comes before the thread leaves its array: not judged
         threads.append(thread)
+        if "matrix" in one[side]["op"]:
+            rows = [(event, trans) for _, event, trans in thread.matrices if event.kind == one[side]["op"][:2] and covers(event, byte) and event.interval == one["barriers"]]
+            accesses.append(bool(rows))
+            lanes.append([[t // 32 * 32 + lane_of(reading, t % 32, trans, byte - event.at) for reading in READINGS] for event, trans in rows])
+            continue
+        lanes.append([[t] * len(READINGS)])
         wanted = one[side]["op"][:2].replace("re", "red").replace("wg", "mma")
         accesses.append(any(a.kind == wanted and covers(a, byte) and a.interval <= one["barriers"] <= thread.last(a)[0] for a in thread.events))
     if one["first"]["thread"] == one["second"]["thread"]:
         found = any(all(covers(a, byte) for a in pair) for pair in threads[0].own())
         return None if found else f"the thread has waited for its copy: {json.dumps(one)}"
+    if not any(all(x != y for x, y in zip(a, b)) for a in lanes[0] for b in lanes[1]):
+        return f"one lane may make both accesses: {json.dumps(one)}"
     writes = any(one[side]["op"].startswith(("st", "red", "cp")) for side in ("first", "second"))
     return None if all(accesses) and writes else f"the race is none: {json.dumps(one)}"
 
@@ -310,13 +377,13 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", choices=["any", "tiles", "bulk", "plain"], default="any", help="tiles: kernels with wgmma alone; bulk: with mbarriers")
+    parser.add_argument("--kind", choices=["any", "tiles", "bulk", "matrices", "plain"], default="any", help="tiles: kernels with wgmma alone; bulk: with mbarriers; matrices: with ldmatrix, stmatrix and barriers of warps")
     given = parser.parse_args()
     counts, wrong, done = collections.Counter(), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         while done < given.cases:
             count = min(50, given.cases - done)
-            kernels = [Generator(random.Random(f"{given.seed} {done + k}"), f"k{done + k}", given.kind if given.kind != "any" else ("tiles", "bulk", "plain", "plain")[(done + k) % 4])
+            kernels = [Generator(random.Random(f"{given.seed} {done + k}"), f"k{done + k}", given.kind if given.kind != "any" else ("tiles", "bulk", "matrices", "plain", "plain")[(done + k) % 5])
                        for k in range(count)]
             answers = {name: k["races"] for name, k in kernels_of(given.binary, folder, "".join(k.ptx() for k in kernels), "--races").items()}
             for kernel in kernels:
@@ -327,6 +394,7 @@ def main():
                     counts["all data"] += kernel.loads and not answer["found"][0].get("data")
                 counts[answer["verdict"], any("cp.async.c" in line for line in kernel.lines)] += 1
                 counts[answer["verdict"], "mbarrier"] += any("mbarrier" in line for line in kernel.lines)
+                counts[answer["verdict"], "matrices"] += any("matrix" in line for line in kernel.lines)
                 counts[answer["verdict"], "wgmma"] += any("wgmma" in line for line in kernel.lines)
                 complaint = check(kernel, answer, random.Random(f"{given.seed} {kernel.name} launches"))
                 if complaint:
@@ -336,9 +404,9 @@ def main():
     print(f"{done} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown; {wrong} wrong; "
           f"with copies {counts['proved', True]} proved, {counts['refuted', True]} refuted, {counts['unknown', True]} unknown")
     print(f"{counts['data']} races for some data, {counts['all data']} for all data in kernels that load indices or guards")
-    for what in ("wgmma", "mbarrier"):
+    for what in ("wgmma", "mbarrier", "matrices"):
         print(f"with {what} " + ", ".join(f"{counts[v, what]} {v}" for v in ("proved", "refuted", "unknown")))
-    if wrong or given.kind == "any" and not all(counts[v, w] for v in ("proved", "refuted") for w in (True, "wgmma")) or given.kind in ("any", "bulk") and not counts["proved", "mbarrier"]:
+    if wrong or given.kind == "any" and not all(counts[v, w] for v in ("proved", "refuted") for w in (True, "wgmma", "matrices")) or given.kind in ("any", "bulk") and not counts["proved", "mbarrier"]:
         sys.exit(1)
 
 

@@ -16,7 +16,9 @@ class Generator:
         self.counters, self.accesses, self.odd, self.copies = [], 0, rng.random() < 0.1, rng.random() < 0.5
         self.descriptors = 0
         self.loads = rng.random() < 0.35  # indices and guards that are loaded
-        self.tiles, self.bulk = kind == "tiles", kind == "bulk"
+        self.tiles, self.bulk, self.matrices = kind == "tiles", kind == "bulk", kind == "matrices"
+        if self.matrices:
+            self.block, self.odd, self.tidy = rng.choice([32, 64, 96]), False, rng.choice([0.9, 1.0])
         if self.tiles:
             self.block, self.tidy = rng.choice([128, 128, 128, 256]), rng.choice([0.9, 1.0])
             self.careful = rng.choice([0.8, 0.9, 1.0])  # how often a fence, a barrier or a wait is there
@@ -109,6 +111,8 @@ class Generator:
         return [self.statement(depth, together) for _ in range(count)]
 
     def statement(self, depth, together):
+        if self.matrices and together and self.rng.random() < 0.6:
+            return self.matrix()
         if self.tiles and together and self.rng.random() < 0.7:
             return ("if", lambda e: True, self.tile_stage())
         if self.copies and self.rng.random() < (0.1 if self.tiles else 0.5):
@@ -157,6 +161,42 @@ class Generator:
         self.emit(f"add.u32 {counter}, {counter}, {step};\nbra $L{label};\n$E{label}:")
         del start
         return ("loop", counter, first, step, ends, body)
+
+    def matrix(self):
+        """ldmatrix or stmatrix, a store of a row or of a word of the first matrix of the warp, or a barrier of the warp."""
+        rng, register, at = self.rng, self.new(), self.new()
+        kind = rng.choice(["ld", "ld", "st", "row", "word", "copy", "warp", "warp"])
+        if kind == "warp":
+            self.emit("bar.warp.sync -1;")
+            return ("warp",)
+        which = rng.choice(["own", "own", "first", "any"]) if kind != "word" else "word"
+        if which == "any":
+            index, f = self.own()
+        else:
+            index = self.new()
+            mask = 7 if which == "first" else 31
+            self.emit(f"mov.u32 {index}, %tid.x;\nand.b32 {register}, {index}, {mask};\nshr.u32 {index}, {index}, 5;\nshl.b32 {index}, {index}, {7 if which == 'word' else 5};\nadd.u32 {index}, {index}, {register};")
+            f = lambda e: (e["tid"] >> 5 << (7 if which == "word" else 5)) + (e["tid"] & mask)
+        scale, size = (2, 4) if which == "word" else (4, 16)
+        limit = (BYTES >> scale) - 1
+        base = self.new()
+        self.emit(f"and.b32 {at}, {index}, {limit};\nshl.b32 {at}, {at}, {scale};\nmov.u32 {base}, memory;\nadd.u32 {base}, {base}, {at};")
+        where = lambda e: (f(e) & limit) << scale
+        if kind == "word":
+            load = rng.random() < 0.5
+            self.emit(f"ld.shared.u32 %s, [{base}];" if load else f"st.shared.u32 [{base}], %dtid;")
+            return ("access", "ld" if load else "st", where, size)
+        if kind == "row":
+            self.emit(f"st.shared.v4.u32 [{base}], {{%dtid, %dtid, %dtid, %dtid}};")
+            return ("access", "st", where, size)
+        if kind == "copy":
+            self.emit(f"cp.async.cg.shared.global [{base}], [%rd], 16;\ncp.async.wait_all;")
+            return ("if", lambda e: True, [("access", "cp", where, size), ("wait", None, "cp")])
+        count, trans = rng.choice([1, 2, 4, 4]), rng.random() < 0.25
+        registers = ", ".join(["%s"] * count if kind == "ld" else ["%dtid"] * count)
+        name = f"{kind}matrix.sync.aligned.m8n8.x{count}{'.trans' if trans else ''}.shared.b16"
+        self.emit(f"{name} {{{registers}}}, [{base}];" if kind == "ld" else f"{name} [{base}], {{{registers}}};")
+        return ("matrix", len(self.lines), kind, where, count, trans)
 
     def copying(self, together):
         """A copy, a commit or a wait, with a guard or without; or a stage of a pipeline."""

@@ -174,25 +174,27 @@ TEST(Flags, ThatNobodySetsEndTheSearch) {
   EXPECT_NE(c.answer().find("reads a flag again and again"), std::string::npos) << c.answer();
 }
 
-TEST(Matrices, SayWhoReadsARow) {
-  // Each lane stores its own row, and ldmatrix reads it: of the lane that gives the address, or of those that get it?
-  std::string const
-      rows =
-          "and.b32 %r10, %r1, 31;\nshl.b32 %r10, %r10, 4;\nadd.s32 %r10, %r10, %r2;\nmov.b32 %r11, %f1;\n"
-          "st.shared.v4.b32 [%r10], {%r11, %r11, %r11, %r11};\n",
-      read =
-          "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r14, %r15, %r16, %r17}, [%r10];\n"
-          "st.global.b32 [%rd3], %r14;\n";
-  auto const assumed = [&](std::string const& between) {
-    Case c{load + rows + between + read, "f32[32]", "f32[32]"};
+TEST(Matrices, AreReadByTheLaneOfTheAddressOrThoseThatHoldTheRow) {
+  std::string const lane = "and.b32 %r10, %r1, 31;\nmov.b32 %r11, %f1;\n",
+                    rows = "shl.b32 %r12, %r10, 4;\nadd.s32 %r12, %r12, %r2;\n",
+                    words = "shl.b32 %r13, %r10, 2;\nadd.s32 %r13, %r13, %r2;\n",
+                    all = "st.shared.v4.b32 [%r12], {%r11, %r11, %r11, %r11};\n",
+                    matrix = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r14}, [%r12];\n",
+                    to = "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r12], {%r11};\n",
+                    out = "st.global.b32 [%rd3], %r14;\n", barrier = "bar.warp.sync -1;\n";
+  auto const verdict = [&](std::string const& body) {
+    Case c{load + lane + rows + words + body + out, "f32[32]", "f32[32]"};
     c.threads = 32;
-    return c.report().assumed;
+    return c.report();
   };
-  EXPECT_EQ(
-      assumed(""),
-      (std::vector<std::string>{
-          "ldmatrix reads a row for the lane that gives its address, which the PTX ISA does not specify"}));
-  EXPECT_EQ(assumed("bar.warp.sync -1;\n"), std::vector<std::string>{});
+  for (auto const& [first, second] :
+       {std::pair(all, matrix), std::pair("st.shared.b32 [%r13], %r11;\n" + std::string(), matrix),
+        std::pair(to, "ld.shared.b32 %r14, [%r13];\n" + std::string())}) {
+    FlowReport const report = verdict(first + second);
+    EXPECT_EQ(report.verdict, FlowVerdict::unknown) << first << second;
+    EXPECT_NE(report.reason.find("no barrier is between them if"), std::string::npos) << report.reason;
+    EXPECT_EQ(verdict(first + barrier + second).verdict, FlowVerdict::proved) << first << second;
+  }
 }
 
 }  // namespace

@@ -107,24 +107,24 @@ TEST(Sectors, OfAPitchThatIsNotKnownAreRefutedByAnExecution) {
 }
 
 /// A load at p + 4 * (tid / 16 * n + tid % 16), two rows of 64 bytes, after these lines.
-std::string rows_of_16(std::string const& before, std::string const& pitch = "%r2") {
+std::string global_rows_of_16(std::string const& before, std::string const& pitch = "%r2") {
   return before + " shr.u32 %r3, %r1, 4; and.b32 %r4, %r1, 15; mad.lo.s32 %r5, %r3, " + pitch +
          ", %r4; mul.wide.s32 %d2, %r5, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r6, [%d3];";
 }
 
 TEST(Sectors, OfRowsAnUnknownPitchApartAreThoseOfTheRows) {
-  KernelAccess const a = global_access(rows_of_16(""));
+  KernelAccess const a = global_access(global_rows_of_16(""));
   EXPECT_EQ(a.wavefronts, 6U);
   EXPECT_TRUE(a.reached);
   EXPECT_EQ(a.verdict, KernelVerdict::refuted);
   EXPECT_TRUE(a.sectors->near);
   // The first row starts where the pointer does, and the second anywhere; behind a multiple of 8 words both start there.
   KernelAccess const aligned =
-      global_access(rows_of_16(""), {.excess_sectors = 0}, ".ptr .global .align 128");
+      global_access(global_rows_of_16(""), {.excess_sectors = 0}, ".ptr .global .align 128");
   EXPECT_EQ(aligned.wavefronts, 5U);
   EXPECT_TRUE(aligned.reached);
   KernelAccess const both =
-      global_access(rows_of_16("shl.b32 %r7, %r2, 3;", "%r7"), {}, ".ptr .global .align 128");
+      global_access(global_rows_of_16("shl.b32 %r7, %r2, 3;", "%r7"), {}, ".ptr .global .align 128");
   EXPECT_EQ(both.wavefronts, 4U);
   EXPECT_EQ(both.verdict, KernelVerdict::proved);
   // Blocks shift both rows by a multiple of the pitch.
@@ -137,12 +137,12 @@ TEST(Sectors, OfRowsAnUnknownPitchApartAreThoseOfTheRows) {
 }
 
 TEST(Sectors, OfRowsThatOverlapInEveryLaunchAreBoundedAlone) {
-  KernelAccess const a = global_access(rows_of_16("setp.gt.u32 %p1, %r2, 3; @%p1 ret;"));
+  KernelAccess const a = global_access(global_rows_of_16("setp.gt.u32 %p1, %r2, 3; @%p1 ret;"));
   EXPECT_EQ(a.wavefronts, 6U);
   EXPECT_FALSE(a.reached);
   EXPECT_EQ(a.verdict, KernelVerdict::unknown);
   KernelAccess const strict =
-      global_access(rows_of_16("setp.gt.u32 %p1, %r2, 3; @%p1 ret;"), {.excess_sectors = 0});
+      global_access(global_rows_of_16("setp.gt.u32 %p1, %r2, 3; @%p1 ret;"), {.excess_sectors = 0});
   EXPECT_EQ(strict.verdict, KernelVerdict::unknown) << "19 words take 4 sectors";
 }
 
