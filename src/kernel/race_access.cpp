@@ -2,6 +2,7 @@
 
 #include "known_bits.hpp"
 
+#include <swizproof/engine/walk.hpp>
 #include <swizproof/program/opcode.hpp>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -267,6 +269,27 @@ void operands_as_accesses(program::Program& lowered) {
 SharedAccesses shared_accesses_of(ptx::Function const& function, program::Program const& lowered,
                                   execution::Execution const& execution, Origins& origins) {
   return Classification(function, lowered, execution, origins).run();
+}
+
+std::optional<std::size_t> leaving_array(program::Program const& program,
+                                         execution::Execution const& execution, Origins const& origins,
+                                         std::vector<SharedAccess> const& accesses) {
+  for (std::size_t a = 0; a < accesses.size(); ++a) {
+    SharedAccess const& one = accesses[a];
+    if (program.accesses[a].operand < 0 || one.tile || one.array < 0) continue;
+    program::Variable const& array = program.symbols[static_cast<std::size_t>(one.array)];
+    Id const address = execution.accesses[a].address;
+    std::unordered_map<Id, std::uint64_t> known;
+    bool constant = array.placed.has_value();
+    for (Id const leaf : origins.leaves_of({address})) {
+      constant = constant && execution.leaf_at(leaf)->kind == execution::Leaf::Kind::symbol;
+      known[leaf] = array.placed.value_or(0);
+    }
+    if (!constant) continue;
+    std::uint64_t const offset = number_of(execution.terms, address, known) - *array.placed & low_bits(32);
+    if (array.extern_array ? offset >> 31 != 0 : offset + one.bytes > array.bytes) return a;
+  }
+  return std::nullopt;
 }
 
 }  // namespace swizproof::kernel_detail

@@ -167,6 +167,8 @@ class RaceSearch {
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
     if (program::MemoryAccess const* const m = used_behind_inval(program_, flow_))
       return give_up(m->op + " may be behind an mbarrier.inval", {m->line}), out_;
+    if (auto const a = leaving_array(program_, execution_, origins_, shared_.all))
+      return give_up(program_.accesses[*a].op + " leaves its array", {program_.accesses[*a].line}), out_;
     prepare_proofs();
     PhaseUse const use = phases_of(function_, lowered_, program_, execution_, origins_, shared_.all,
                                    [&](std::uint32_t access) {

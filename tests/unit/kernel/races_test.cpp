@@ -638,6 +638,23 @@ TEST(KernelRaces, AProofListsWhatItAssumes) {
             assumed);
 }
 
+TEST(KernelRaces, ACopyOrAnMbarrierThatLeavesItsArrayIsNotProved) {
+  auto const init = [](std::string const& at) {
+    return "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [" + at + "], 1; ";
+  };
+  auto const copied = [&](std::string const& bytes) {
+    return init("%r2") + "bar.sync 0; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " + bytes +
+           "; ld.param.u64 %rd1, [g]; @%p1 "
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2+7168], [%rd1], " +
+           bytes + ", [%r2];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0; @!%p2 bra W;";
+  };
+  expect_free(init("%r2+8184"));
+  expect_open(init("%r2+8188"), "mbarrier.init.shared.b64 leaves its array");
+  expect_open(init("%r2+8192"), "leaves its array");
+  expect_free(copied("1024"));
+  expect_open(copied("1040"), "complete_tx::bytes leaves its array");
+}
+
 // Threads 1022 and 1023 meet, which blocks of 1024 threads alone have.
 TEST(KernelRaces, ABlockHasAtMost1024Threads) {
   KernelRaces const races = report_of_any("setp.lt.u32 %p1, %r1, 1022; @%p1 ret; st.shared.u32 [%r2], %r1;");
