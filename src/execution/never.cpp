@@ -1,11 +1,14 @@
 #include "never.hpp"
 
+#include "gates.hpp"
+
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/engine/walk.hpp>
 
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,7 +17,8 @@ namespace swizproof::execution {
 namespace {
 
 constexpr std::size_t most_nodes = 2'000;
-constexpr std::uint64_t most_steps = 50'000;  ///< by Z3's count
+constexpr std::uint64_t most_steps = 50'000;  ///< by Z3's count, which leaves out how it makes bits of words
+constexpr std::size_t most_gates = 30'000;    ///< of a truth: 0.2 s
 
 /// A truth, and what is known of its leaves.
 class Claim {
@@ -22,20 +26,9 @@ class Claim {
   Claim(Execution const& execution, Warp& warp, std::map<Id, std::uint64_t> const& counts)
       : execution_(execution), warp_(warp), counts_(counts) {}
 
-  /// Collects the leaves; false if the truth has too many parts.
-  bool collect(Id truth) {
-    Walk walk(truth, most_nodes);
-    while (auto const id = walk.next()) {
-      walk.add(operands(execution_.node(*id)));
-      if (execution_.leaf_at(*id) == nullptr) continue;
-      if (Phi const* const phi = sum_at(*id))
-        walk.add(std::vector<Id>{phi->init, phi->step, counter_of(*phi)});
-      else
-        number_.try_emplace(*id, number_.size());
-    }
-    for (auto const& [id, number] : number_) leaves_.resize(number_.size()), leaves_[number] = id;
-    return !walk.over() && !leaves_.empty();
-  }
+  /// Collects the leaves. If the truth has too many gates, its products are leaves, too: each may then be any number that its facts
+  /// allow. False if it has too many parts.
+  bool collect(Id truth) { return find_leaves(truth) || (gates_ > most_gates && find_leaves(truth)); }
 
   [[nodiscard]] std::vector<swizproof::Variable> variables() const {
     std::vector<swizproof::Variable> out;
@@ -52,6 +45,31 @@ class Claim {
   }
 
  private:
+  bool find_leaves(Id truth) {
+    bool const cut = std::exchange(gates_, 0) != 0;
+    number_.clear(), leaves_.clear();
+    Walk walk(truth, most_nodes);
+    while (auto const id = walk.next()) {
+      Node const n = execution_.node(*id);
+      std::size_t const gates = gates_of(execution_, n);
+      bool const leaf = cut && gates > n.width;
+      gates_ += leaf ? n.width : gates;
+      if (leaf)
+        number_.try_emplace(*id, number_.size());
+      else
+        walk.add(operands(n));
+      if (execution_.leaf_at(*id) == nullptr) continue;
+      if (Phi const* const phi = sum_at(*id)) {
+        walk.add(std::vector<Id>{phi->init, phi->step, counter_of(*phi)});
+        gates_ += std::size_t{n.width} * n.width;
+      } else {
+        number_.try_emplace(*id, number_.size());
+      }
+    }
+    leaves_.resize(number_.size());
+    for (auto const& [id, number] : number_) leaves_[number] = id;
+    return !walk.over() && gates_ <= most_gates && !leaves_.empty();
+  }
   /// A register of a loop that is a sum.
   [[nodiscard]] Phi const* sum_at(Id id) const {
     Phi const* const phi = execution_.phi_at(id);
@@ -68,14 +86,14 @@ class Claim {
     if (auto const count = counts_.find(id); count != counts_.end()) facts.most = count->second - 1;
     Formula all = !(x < like(x, facts.least)) && !(like(x, facts.most) < x) &&
                   (x & like(x, facts.zeros & low_bits(execution_.node(id).width))) == like(x, 0);
-    Leaf const& l = *execution_.leaf_at(id);
-    if (l.kind != Leaf::Kind::special || is_uniform(l)) return all;
+    Leaf const* const l = execution_.leaf_at(id);
+    if (l == nullptr || l->kind != Leaf::Kind::special || is_uniform(*l)) return all;
     for (std::size_t k = 0; k < leaves_.size(); ++k) {
-      Leaf const& grid = *execution_.leaf_at(leaves_[k]);
+      Leaf const* const grid = execution_.leaf_at(leaves_[k]);
       auto const ctaid = static_cast<std::uint32_t>(Special::ctaid_x),
                  nctaid = static_cast<std::uint32_t>(Special::nctaid_x);
-      if (grid.kind == Leaf::Kind::special && l.extra >= ctaid && l.extra < nctaid &&
-          grid.extra == l.extra - ctaid + nctaid)
+      if (grid != nullptr && grid->kind == Leaf::Kind::special && l->extra >= ctaid && l->extra < nctaid &&
+          grid->extra == l->extra - ctaid + nctaid)
         all = all && x < values_[k];
     }
     return all;
@@ -103,6 +121,7 @@ class Claim {
   Execution const& execution_;
   Warp& warp_;
   std::map<Id, std::uint64_t> const& counts_;
+  std::size_t gates_ = 0;                         ///< of the truth, by the last walk; 0: not walked
   std::unordered_map<Id, std::size_t> number_{};  ///< of a leaf
   std::vector<Id> leaves_{};
   Terms* terms_ = nullptr;

@@ -1,5 +1,7 @@
 #include "witness.hpp"
 
+#include "gates.hpp"
+
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/engine/walk.hpp>
 #include <swizproof/program/step.hpp>
@@ -31,6 +33,7 @@ class Search {
     walk_.add(start);
     while (auto const id = walk_.next()) {
       walk_.add(operands(node(*id)));
+      gates_ += gates_of(execution_, node(*id));
       Leaf const* const l = execution_.leaf_at(*id);
       if (l == nullptr) continue;
       if (std::optional<Id> const divisor = divisor_of(*l)) {
@@ -46,6 +49,8 @@ class Search {
     return !walk_.over();
   }
 
+  /// Gates of the terms that were collected.
+  [[nodiscard]] std::size_t gates() const { return gates_; }
   /// That the lanes pass the guard and the assumptions hold, over the unknowns' values.
   Formula formula(std::span<Term const> values, Id guard, std::uint32_t lanes,
                   std::vector<Assumption> const& assumptions) {
@@ -212,6 +217,7 @@ class Search {
   Warp const& warp_;
   std::int32_t loop_;
   Walk walk_{std::vector<Id>{}, most_witness_nodes};
+  std::size_t gates_ = 0;
   std::vector<Unknown> unknowns_{};
   std::set<Id> divisors_{};
   std::unordered_map<std::uint64_t, std::size_t> number_{};  ///< of a leaf among the unknowns
@@ -236,6 +242,8 @@ std::optional<LeafValues> Witnesses::find(Warp const& warp, unsigned number, std
     if (!search.collect(a.atom)) return result;
   Question q{"the lanes do not pass the guard", 64, search.variables(), {}, {}, {}};
   if (q.variables.empty()) return result = LeafValues{};
+  if (search.gates() > gates_left_) return result;
+  gates_left_ -= search.gates();
   q.on_terms = [&](std::span<Term const> values) {
     return states(!search.formula(values, guard, lanes, assumptions));
   };

@@ -4,6 +4,7 @@
 #include <swizproof/engine/question.hpp>
 #include <swizproof/execution/warp.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,6 +40,7 @@ class Witnesses {
   Execution const& execution_;
   Launch const& launch_;
   std::map<Key, std::optional<LeafValues>> known_{};
+  std::size_t gates_left_ = 300'000;  ///< of the searches to come: 3 s
 };
 
 }  // namespace swizproof::execution

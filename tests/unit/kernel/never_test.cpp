@@ -18,6 +18,18 @@ TEST(KernelNever, ConditionsThatNoNumberPasses) {
   EXPECT_FALSE(never("setp.lt.u32 %p2, %r3, 9; shr.u32 %r6, %r3, 3; setp.ne.and.u32 %p1, %r6, 0, %p2;"));
 }
 
+// Z3 took a second and 1 GB for a hundred products.
+TEST(KernelNever, OfManyProductsAnyNumberIsTried) {
+  std::string products = "mov.u32 %r6, %r3;";
+  for (int k = 0; k < 100; ++k) products += "mul.lo.u32 %r6, %r6, %r6; add.u32 %r6, %r6, %r3;";
+  EXPECT_TRUE(
+      never(products + "setp.lt.u32 %p2, %r6, 8; shr.u32 %r7, %r6, 3; setp.ne.and.u32 %p1, %r7, 0, %p2;"));
+  EXPECT_FALSE(
+      never(products + "setp.lt.u32 %p2, %r6, 9; shr.u32 %r7, %r6, 3; setp.ne.and.u32 %p1, %r7, 0, %p2;"));
+  EXPECT_TRUE(never("mul.lo.u32 %r6, %r3, %r3; and.b32 %r6, %r6, 3; setp.eq.u32 %p1, %r6, 2;"))
+      << "no square";
+}
+
 TEST(KernelNever, VotesThatDiffer) {
   std::string const votes =
       "setp.lt.u32 %p2, %r1, %r3; vote.sync.any.pred %p3, %p2, -1; vote.sync.any.pred %p4, %p";
