@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -307,24 +308,28 @@ Origin Origins::origin(Id term) {
   return memo->second;
 }
 
-bool Origins::takes_load(Leaf const& l) const {
-  std::vector<Id> const from = leaves_of(l.args);
-  return std::any_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); });
+bool Origins::takes_load(Id leaf) {
+  if (auto const known = takes_load_.find(leaf); known != takes_load_.end()) return known->second;
+  std::vector<Id> const from = leaves_of(leaf_at(leaf)->args);
+  return takes_load_[leaf] =
+             std::any_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); });
 }
 
-Origin Origins::find_origin(Id term) const {
+Origin Origins::find_origin(Id term) {
   Origin found;
   std::vector<Id> const leaves = leaves_of({term});
-  std::set<Id> within;  // arguments of functions that take what is loaded
+  std::vector<Id> arguments;  // of functions that take what is loaded
   for (Id const id : leaves)
-    if (Leaf const& l = *leaf_at(id); l.kind == Leaf::Kind::opaque && takes_load(l))
-      for (Id const arg : leaves_of(l.args)) within.insert(arg);
+    if (Leaf const& l = *leaf_at(id); l.kind == Leaf::Kind::opaque && takes_load(id))
+      arguments.insert(arguments.end(), l.args.begin(), l.args.end());
+  std::vector<Id> const below = leaves_of(std::move(arguments));
+  std::unordered_set<Id> const within(below.begin(), below.end());
   for (Id const id : leaves) {
     Leaf const& l = *leaf_at(id);
     if (is_load(l)) found = stronger(found, {id, true});
     bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
                           l.kind != Leaf::Kind::voted && (l.kind != Leaf::Kind::undefined || !l.args.empty());
-    if (is_load(l) || modelled || takes_load(l)) continue;
+    if (is_load(l) || modelled || takes_load(id)) continue;
     if (l.kind == Leaf::Kind::opaque && within.count(id) != 0) continue;
     found = stronger(found, {id, false, l.kind == Leaf::Kind::undefined});
   }

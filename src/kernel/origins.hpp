@@ -91,9 +91,9 @@ class Origins {
   [[nodiscard]] bool upper_word_of_parameter(Id id) const;
   [[nodiscard]] execution::Phi const& phi_at(Id id) const;
   [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
-  [[nodiscard]] Origin find_origin(Id term) const;
+  [[nodiscard]] Origin find_origin(Id term);
   /// True if a leaf takes something that was loaded.
-  [[nodiscard]] bool takes_load(execution::Leaf const& l) const;
+  [[nodiscard]] bool takes_load(Id leaf);
   /// Leaves that make a term differ in the lanes.
   void varying_leaves(execution::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
 
@@ -101,6 +101,7 @@ class Origins {
   program::Flow const& flow_;
   execution::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
+  std::unordered_map<Id, bool> takes_load_{};  ///< of leaves
   mutable std::unordered_map<Id, bool> alone_{};  ///< of is_of_array
   mutable std::unordered_map<Id, std::pair<Root, std::uint32_t>> roots_{};
   std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
