@@ -38,6 +38,15 @@ std::size_t operands_of_tensor(Decoded const& d) {
   }
 }
 
+/// Fails where a vector of results has a register twice.
+void check_destination(Now const& now) {
+  if (!now.decoded.repeats) return;
+  now.fault(FlowFaultKind::misuse, now.touch(static_cast<unsigned>(std::countr_zero(now.mask)), true),
+            isa::destination,
+            fmt::format("{} writes one register twice by {}", now.block.units.warp(now.warp.number),
+                        now.in.opcode.text));
+}
+
 /// Operands that an instruction has at least.
 std::size_t operands_of(Decoded const& d) {
   switch (d.handler) {
@@ -426,11 +435,7 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   if (!warp.waits && !warp.passed) ++warp.counts[index];
   Now const now{block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
-  if (now.decoded.repeats)
-    now.fault(
-        FlowFaultKind::misuse, now.touch(static_cast<unsigned>(std::countr_zero(mask)), true),
-        isa::destination,
-        fmt::format("{} writes one register twice by {}", state_.units.warp(warp.number), in.opcode.text));
+  check_destination(now);
   if (state_.kernel.asynchronous) check_registers(now);
   if (!warp.loading.empty()) check_loading(now);
   return dispatch(now);

@@ -101,7 +101,7 @@ class Origins {
   program::Flow const& flow_;
   execution::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
-  std::unordered_map<Id, bool> takes_load_{};  ///< of leaves
+  std::unordered_map<Id, bool> takes_load_{};     ///< of leaves
   mutable std::unordered_map<Id, bool> alone_{};  ///< of is_of_array
   mutable std::unordered_map<Id, std::pair<Root, std::uint32_t>> roots_{};
   std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses

@@ -80,7 +80,7 @@ void operands_as_accesses(program::Program& lowered);
                                                 program::Program const& lowered,
                                                 execution::Execution const& execution, Origins& origins);
 
-/// A bulk copy, or an operation of an mbarrier, at a constant address whose bytes do not all lie in its array; nothing if there is none.
+/// A bulk copy, or an operation of an mbarrier, at a constant address whose bytes do not all lie in its array; nothing if all do.
 [[nodiscard]] std::optional<std::size_t> leaving_array(program::Program const& program,
                                                        execution::Execution const& execution,
                                                        Origins const& origins,
