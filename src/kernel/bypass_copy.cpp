@@ -20,7 +20,7 @@ unsigned CopyCost::number(bool by_excess) const {
 
 CopyCost CopyCost::of_number(unsigned number, bool by_excess) {
   unsigned const high = number >> number_bits, low = number & number_mask;
-  return by_excess ? CopyCost{low, low - high, true} : CopyCost{high, low, true};
+  return by_excess ? CopyCost{low, low - high} : CopyCost{high, low};
 }
 
 unsigned allowed_copy(KernelOptions const& options, std::optional<unsigned> number) {
@@ -50,7 +50,8 @@ std::optional<CopyCost> copy_cost(std::uint32_t active, LaneAddresses const& fro
     if (source.active[l] && (from[l] | to[l]) % 16 != 0) return std::nullopt;
   }
   CopyWavefronts const cost = bypass_copy_wavefronts(source, destination);
-  return CopyCost{cost.most, least_bypass_wavefronts_from(source), cost.least == cost.most};
+  return CopyCost{cost.most, least_bypass_wavefronts_from(source), cost.least == cost.most,
+                  !reads_a_unit_twice(source)};
 }
 
 CopyInCase copy_in(ExecutedKernel const& kernel, LanesInCase const& from, LaneAddresses const& to,
@@ -67,7 +68,7 @@ CopyInCase copy_in(ExecutedKernel const& kernel, LanesInCase const& from, LaneAd
     out.wavefronts = std::max(out.wavefronts, cost->wavefronts);
     out.same = out.same && (!out.aligned || number == out.most);
     if (!out.aligned || number > out.most) out.most = number, out.residue = residue;
-    out.exact = out.exact && cost->exact, out.aligned = true;
+    out.exact = out.exact && cost->is_exact(by_excess), out.aligned = true;
   }
   return out;
 }

@@ -20,6 +20,10 @@ namespace swizproof::kernel_detail {
 struct CopyCost {
   unsigned wavefronts = 0, least = 0;
   bool exact = true;  ///< else at most as many
+  bool best = true;   ///< a destination takes `least`; else none is known that takes fewer
+
+  /// True if the number is that of an execution.
+  [[nodiscard]] bool is_exact(bool by_excess) const { return exact && (best || !by_excess); }
 
   /// The number that the search compares.
   [[nodiscard]] unsigned number(bool by_excess) const;

@@ -3,6 +3,7 @@
 #include "access_cost.hpp"
 #include "address_text.hpp"
 #include "bypass_copy.hpp"
+#include "parameter_terms.hpp"
 #include "sector_rows.hpp"
 #include "sectors.hpp"
 #include "wavefront_bound.hpp"
@@ -164,6 +165,16 @@ class CaseSearch {
     return std::nullopt;
   }
 
+  /// A term other than a parameter that turns the source within a line, such as an iteration: not all of its values have an execution.
+  std::optional<Request> turn_of_source(Warp& warp, Lanes const& from) const {
+    auto const bits = static_cast<unsigned>(std::countr_zero(copy_row));
+    for (auto const& [atom, factor] : from.terms)
+      if (auto const zeros = static_cast<unsigned>(std::countr_zero(factor));
+          zeros + warp.trailing_zeros(atom) < bits && free_parameter(kernel_, atom, 0xffffffff) != atom)
+        return Request{Request::Kind::residue, atom, bits - zeros, "a source within 128 bytes"};
+    return std::nullopt;
+  }
+
   /// Tries all turns. The layout of a copy that bypasses L1 is that before.
   void split_turn(LanesInCase const& now, unsigned depth, Request const& turn) {
     bool const first = search_.memory.bypasses && !turned_;
@@ -179,6 +190,7 @@ class CaseSearch {
     if (search_.source != nullptr) {
       Lanes const from = warp.value(search_.source_access->address, 32);
       if (!from.split()) return from.state == Lanes::State::stuck ? warp.request(from.why) : Request{};
+      if (auto const turn = turn_of_source(warp, from)) return turn;
     }
     // Behind a loop its last iteration may tell that no lane comes here.
     Id const counter = guard.atom != 0 && depth < most_splits

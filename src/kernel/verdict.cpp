@@ -174,7 +174,7 @@ Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, K
     auto const both = run.valid() && are_near(active, from) ? copy_cost(active, from, address) : std::nullopt;
     if (!both) return seen;
     wavefronts = both->number(search.by_excess);
-    if (!both->exact) return seen;
+    if (!both->is_exact(search.by_excess)) return seen;
   }
   check_bound(wavefronts, warp, search.memory, out);
   if (certain)

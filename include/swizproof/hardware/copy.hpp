@@ -126,21 +126,25 @@ namespace detail {
 }
 }  // namespace detail
 
+/// True if lanes read one unit of 16 bytes.
+template <class W, if_number<W> = 0>
+[[nodiscard]] constexpr bool reads_a_unit_twice(WarpAccess<W> const& from) {
+  for (unsigned l = 0; l < warp_lanes; ++l)
+    for (unsigned k = 0; k < l && from.active[l]; ++k)
+      if (from.active[k] && from.address[k] / detail::copy_unit == from.address[l] / detail::copy_unit)
+        return true;
+  return false;
+}
+
 /// H22. `from`: addresses in global memory, `to`: in shared memory; multiples of 16, with the same active lanes.
 template <class F, class T, if_number<F> = 0, if_number<T> = 0>
 [[nodiscard]] constexpr CopyWavefronts bypass_copy_wavefronts(WarpAccess<F> const& from,
                                                               WarpAccess<T> const& to) {
   CopyWavefronts out;
   out.least = out.most = detail::wavefronts_of(detail::moves_of(from, to));
-  unsigned lanes = 0;
-  bool repeated = false;
-  for (unsigned l = 0; l < warp_lanes; ++l) {
-    lanes += from.active[l] ? 1 : 0;
-    for (unsigned k = 0; k < l && from.active[l]; ++k)
-      repeated = repeated || (from.active[k] &&
-                              from.address[k] / detail::copy_unit == from.address[l] / detail::copy_unit);
-  }
-  if (repeated) out.most = lanes;
+  if (!reads_a_unit_twice(from)) return out;
+  out.most = 0;
+  for (bool const active : from.active) out.most += active ? 1 : 0;
   return out;
 }
 
