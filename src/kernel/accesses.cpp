@@ -9,6 +9,7 @@
 #include "named_access.hpp"
 #include "ranges.hpp"
 #include "sectors.hpp"
+#include "race_uniform.hpp"
 #include "verdict.hpp"
 
 #include <algorithm>
@@ -111,6 +112,8 @@ class AccessDecision {
     } else if (m.atomic && !same_law(*kernel_.options.arch, sm_90)) {
       out.access.reason = "the cost of atomics was measured for sm_90 alone";
     } else {
+      if (m.atomic == Atomic::arithmetic && m.gathers && has_one_address(executed))
+        kernel_.program.accesses[index].at_most = program::may_take_less;
       if (m.global) {
         out.access.ideal = ideal_of_global(kernel_, m, executed);
         out.access.allowed = allowed_sectors(kernel_.options, out.access);
@@ -157,6 +160,12 @@ class AccessDecision {
     name_copy(search.by_excess, both.most_copied, both.access);
     out = std::move(both);
     return true;
+  }
+
+  /// True if all threads of a block give one address.
+  bool has_one_address(ExecutedAccess const& access) {
+    if (!uniform_) uniform_.emplace(kernel_.program, kernel_.execution);
+    return (*uniform_)(access.address);
   }
 
   void decide_cost(AccessSearch& search, DecidedAccess& into) {
@@ -333,6 +342,7 @@ class AccessDecision {
   Verdicts verdicts_{kernel_};
   SampleLaunches launches_{kernel_};
   LanePatterns patterns_{kernel_};
+  std::optional<UniformTerms> uniform_{};  ///< made for the first atomic
   std::uint64_t lost_ =
       0;  ///< steps for a warp of any number that were of no use, less those that saved others
 };

@@ -100,7 +100,8 @@ bool takes_result(Function const& function, Instruction const& atomic) {
 }
 
 /// The cost of an atomic: its kind, and why it is a bound alone. ptxas makes ATOMS.POPC.INC of additions of 1, and may bring the lanes of
-/// other constants together; .or and .dec were not measured (H14).
+/// other constants together; .or and .dec were not measured (H14). Of lanes at an address that ptxas knows to be one for the warp it makes REDUX, or a scan by
+/// SHFL for .add with a result, and one ATOMS (ptxas 13.0, sm_80 to sm_100a).
 void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
   Opcode const& op = i.opcode;
   Type const type = op.type;
@@ -116,6 +117,7 @@ void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
     m.atomic = Atomic::counting;
   else if (op.has("or") || op.has("dec") || (!swap && may_be_constant(steps.function, by)))
     m.at_most = program::may_take_less;
+  m.gathers = !swap && (op.has("add") || !takes_result(steps.function, i));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class Thread:
         """Bytes that a copy of the thread may write when another access of it meets them."""
         for copy in self.events:
             if copy.kind in self.open:
-                for other in self.events:
+                for other in self.events + [event for _, event, _ in self.matrices]:
                     if copy.number < other.number < self.last(copy)[1] and (copy.kind == "cp" or other.kind in WRITES) and meet(copy, other) is not None:
                         yield copy, other
 

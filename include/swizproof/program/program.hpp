@@ -110,6 +110,7 @@ struct MemoryAccess {
   std::string reason{};
   std::optional<Atomic> atomic{};  ///< kind of an atomic: `instruction` has only its bytes
   std::string_view at_most{};      ///< reason if the cost of an atomic is only a bound; empty: it is the cost
+  bool gathers = false;            ///< ptxas may make one lane's atomic of those of a warp at one address
   bool generic = false;            ///< a generic address: in shared memory only if its symbol is
   bool bypasses = false;           ///< cp.async.cg, whose cost is that of H22
   bool copy_source = false;        ///< what cp.async reads through L1: its cost are turns of the lanes (H21)

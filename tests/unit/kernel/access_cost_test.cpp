@@ -104,8 +104,14 @@ TEST(Kernel, AtomicsOfPtxTakeWhatWasMeasured) {
     unsigned wavefronts;
   };
   Row const rows[] = {
-      {"atom.shared.add.u32 %r4, [%r2], %r3;", refuted, 32},
-      {"red.shared.min.s32 [%r2], %r3;", refuted, 32},
+      // Of lanes at one address that ptxas knows to be one, it makes one lane's atomic, or a scan with a result.
+      {"atom.shared.add.u32 %r4, [%r2], %r3; st.global.u32 [%rd1], %r4;", unknown, 32},
+      {"red.shared.min.s32 [%r2], %r1;", unknown, 32},
+      {"red.shared.xor.b32 [%r2], %r1;", unknown, 32},
+      {"and.b32 %r5, %r3, 3; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r2; red.shared.add.u32 [%r5], %r1;",
+       unknown, 32},
+      {"atom.shared.max.u32 %r4, [%r2], %r1; st.global.u32 [%rd1], %r4;", refuted, 32},
+      {"shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; red.shared.add.u32 [%r5], %r1;", refuted, 32},
       {"atom.shared.exch.b32 %r4, [%r2], 7;", refuted, 32},
       {"atom.shared.cas.b32 %r4, [%r2], 0, 1;", refuted, 64},
       // Lanes that count are brought together.
