@@ -275,7 +275,7 @@ std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& 
 Fix fix_of(Region const& region, Architecture const& arch, DescriptorUse use) {
   constexpr std::uint64_t core_matrix = 128;  // bytes that a descriptor takes as one
   Fix fix;
-  fix.of_descriptors = use != DescriptorUse::none;
+  fix.of_descriptors = use != DescriptorUse::none, fix.of_copies = use == DescriptorUse::copied;
   fix.region = region.ranges;
   fix.element_bytes = region.element;
   std::vector<WarpShapes> const exact = shapes_of(region, false);
@@ -283,7 +283,7 @@ Fix fix_of(Region const& region, Architecture const& arch, DescriptorUse use) {
     fix.ideal += a->executed * std::min<std::uint64_t>(cost(arch, a->instruction, a->access).wavefronts,
                                                        ideal_wavefronts(arch, a->instruction));
   fix.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
-  if (use != DescriptorUse::swizzled) {
+  if (use < DescriptorUse::copied) {
     PaddingSearch paddings =
         find_padding_of({region.ranges, region.accesses, pitches_of(region, arch), region.widest}, arch);
     bool const splits =

@@ -52,9 +52,12 @@ void Arrays::add(std::size_t index, std::uint32_t symbol, KernelAccess const& ac
 std::vector<ArrayAccess> Arrays::to_search() const {
   std::vector<ArrayAccess> out;
   for (ArrayAccess const& a : accesses_)
-    if (a.instruction && !a.atomic && refuted_.at(a.symbol) && !has_tiles(a.symbol)) out.push_back(a);
+    if (a.instruction && !a.atomic && !bypasses(a) && refuted_.at(a.symbol) && !has_tiles(a.symbol))
+      out.push_back(a);
   return out;
 }
+
+bool Arrays::bypasses(ArrayAccess const& access) const { return program_.accesses[access.index].bypasses; }
 
 bool Arrays::has_tiles(std::uint32_t symbol) const {
   return std::any_of(accesses_.begin(), accesses_.end(), [&](ArrayAccess const& a) {
@@ -113,7 +116,9 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
       one.left_out.push_back(a.ptx_line);
       whole = std::max(whole, a.bytes);
     }
-    DescriptorUse use = DescriptorUse::none;
+    bool const copied = std::any_of(accesses_.begin(), accesses_.end(),
+                                    [&](ArrayAccess const& a) { return a.symbol == symbol && bypasses(a); });
+    DescriptorUse use = copied ? DescriptorUse::copied : DescriptorUse::none;
     for (auto const& [array, how] : descriptors_)
       if (array.empty() || array == one.array) use = std::max(use, how);
     one.fixes = best_fixes(std::move(executions), arch, whole, use);
@@ -136,11 +141,12 @@ std::vector<KernelUnfixed> Arrays::unfixed(std::vector<KernelFix> const& fixes,
         std::any_of(out.begin(), out.end(), is_of(array)))
       continue;
     auto const why = reasons_.find(a.index);
-    std::string reason = a.atomic              ? "atomics have no fix"
-                         : has_tiles(a.symbol) ? "all lines of a wmma tile have one stride: try a longer one"
-                         : why != reasons_.end()
-                             ? why->second
-                             : "no swizzle and no padding that was searched saves a wavefront";
+    std::string reason =
+        a.atomic      ? "atomics have no fix"
+        : bypasses(a) ? "its cost is one of source and destination (H22), and no fix is searched for it"
+        : has_tiles(a.symbol)   ? "all lines of a wmma tile have one stride: try a longer one"
+        : why != reasons_.end() ? why->second
+                                : "no swizzle and no padding that was searched saves a wavefront";
     out.push_back({array, std::move(reason)});
   }
   return out;

@@ -44,8 +44,10 @@ class Arrays {
   void add_descriptor(std::string const& array, DescriptorUse use) {
     descriptors_[array] = std::max(descriptors_[array], use);
   }
-  /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix.
+  /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix, and cp.async.cg.
   [[nodiscard]] std::vector<ArrayAccess> to_search() const;
+  /// True for cp.async.cg: the swizzles that are searched do not change its cost (H22).
+  [[nodiscard]] bool bypasses(ArrayAccess const& access) const;
   /// True if wmma accesses the variable: all lines of a tile have one stride.
   [[nodiscard]] bool has_tiles(std::uint32_t symbol) const;
   /// An execution of a warp: each lane's offset from the array at `start`, but for `moved`. False if it is no aligned access of

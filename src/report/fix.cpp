@@ -78,9 +78,8 @@ std::string describe(PaddingFix const& fix, unsigned element_bytes) {
 std::string swizzles_searched(Fix const& fix) {
   if (fix.too_many) return fmt::format("none: {} different accesses are too many", fix.patterns);
   if (fix.of_descriptors)
-    return fmt::format(
-        "the {} of Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> that fit, since a descriptor reads the array",
-        fix.searched);
+    return fmt::format("the {} of Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> that fit, since {} the array",
+                       fix.searched, fix.of_copies ? "cp.async.cg writes rows of" : "a descriptor reads");
   return fmt::format(
       "all {} Swizzle<b,m,s> with m >= {} and b + m + |s| <= {} (one that leaves the region's lines does not "
       "count)",

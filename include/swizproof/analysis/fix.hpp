@@ -91,7 +91,8 @@ struct PaddingFamily {
 
 /// How wgmma and tcgen05 read memory: then a swizzle is one of the modes of descriptors. Without a swizzle rows may be padded that are
 /// multiples of the 128 bytes of a core matrix; a swizzle is one of addresses, and padding would move rows within its pattern.
-enum class DescriptorUse : std::uint8_t { none, plain, swizzled };
+/// `copied`: cp.async.cg writes the memory. These swizzles permute the units of each row alike, which changes no cost of H22; padding may.
+enum class DescriptorUse : std::uint8_t { none, plain, copied, swizzled };
 
 /// A region that has accesses more expensive than their ideal, and what fixes it.
 struct Fix {
@@ -106,6 +107,7 @@ struct Fix {
   PaddingFamily paddings{};             ///< paddings that were searched
   bool too_many = false;                ///< patterns: no swizzle was searched
   bool of_descriptors = false;          ///< of swizzles only Sw<1,4,3>, Sw<2,4,3> and Sw<3,4,3> were searched
+  bool of_copies = false;               ///< the same, because of cp.async.cg
   int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
   int address_bits =
       0;  ///< size of the address of the region's last byte: swizzles were searched within these bits

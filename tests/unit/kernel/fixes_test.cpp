@@ -37,6 +37,32 @@ TEST(KernelFixes, SayWhyThereIsNone) {
       "tile: its addresses depend on the load at PTX line 10");
 }
 
+// Only swizzles of whole rows keep what cp.async.cg takes; padding of 16 bytes a row would move its sectors.
+TEST(KernelFixes, KeepWhatACopyThatBypassesL1Takes) {
+  std::string const copied =
+      "shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2; ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 16; "
+      "add.s64 %rd3, %rd1, %rd2; cp.async.cg.shared.global [%r4], [%rd3], 16;\n";
+  std::string const rows =
+      "and.b32 %r5, %r1, 7; shl.b32 %r5, %r5, 7; add.u32 %r5, %r5, %r2; ld.shared.v4.u32 {%r6,%r7,%r8,%r9}, "
+      "[%r5];";
+  KernelReport const r = report_of(copied + rows, {.fixes = true, .pointers = 128});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  EXPECT_EQ(r.fixes[0].left_out.size(), 1U);
+  ASSERT_EQ(r.fixes[0].fixes.size(), 1U);
+  EXPECT_TRUE(r.fixes[0].fixes[0].of_copies);
+  EXPECT_FALSE(r.fixes[0].fixes[0].padding);
+  ASSERT_TRUE(r.fixes[0].fixes[0].swizzle);
+  EXPECT_EQ(r.fixes[0].fixes[0].swizzle->swizzle.base, 4);
+  KernelReport const shifted = report_of(
+      "shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2; ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 16; "
+      "add.s64 "
+      "%rd3, %rd1, %rd2; add.u32 %r4, %r4, 16; cp.async.cg.shared.global [%r4], [%rd3], 16;",
+      {.fixes = true, .pointers = 128});
+  EXPECT_TRUE(shifted.fixes.empty());
+  ASSERT_EQ(shifted.unfixed.size(), 1U);
+  EXPECT_NE(shifted.unfixed[0].reason.find("source and destination"), std::string::npos);
+}
+
 TEST(KernelFixes, AreOfAllExecutionsOfAnArray) {
   KernelReport const r = report_of(column, {.fixes = true});
   ASSERT_EQ(r.fixes.size(), 1U);
