@@ -100,7 +100,7 @@ bool takes_result(Function const& function, Instruction const& atomic) {
 }
 
 /// The cost of an atomic: its kind, and why it is a bound alone. ptxas makes ATOMS.POPC.INC of additions of 1, and may bring the lanes of
-/// other constants together; .or and .dec were not measured (H14). Of lanes at an address that ptxas knows to be one for the warp it makes REDUX, or a scan by
+/// other constants together; .or and .dec were not measured (H14). Of lanes at an address that ptxas sees to be one for the warp it makes REDUX, or a scan by
 /// SHFL for .add with a result, and one ATOMS (ptxas 13.0, sm_80 to sm_100a).
 void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
   Opcode const& op = i.opcode;

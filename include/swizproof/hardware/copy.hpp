@@ -95,9 +95,9 @@ template <class F, class T>
                d = static_cast<std::uint64_t>(to.address[l] / copy_unit);
     SectorMove& move = out[l];
     move = {s / 2, d / 2, static_cast<unsigned>(s % 2 + d % 2 * 2), to.active[l]};
+    for (unsigned k = 0; k < l; ++k)
+      if (to.active[k] && to.address[k] / copy_unit == d) move.counted = false;
     for (unsigned k = 0; k < l && move.counted; ++k) {
-      if (!to.active[k]) continue;
-      if (to.address[k] / copy_unit == d) move.counted = false;
       bool const whole = out[k].counted && out[k].source == move.source &&
                          out[k].destination == move.destination && (out[k].kind ^ move.kind) == 3;
       if (!whole) continue;

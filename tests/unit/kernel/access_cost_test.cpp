@@ -2,6 +2,7 @@
 #include "kernel_case.hpp"
 #include "sass_case.hpp"
 
+#include <swizproof/hardware/copy.hpp>
 #include <swizproof/kernel/kernel.hpp>
 
 #include <fmt/format.h>
@@ -73,6 +74,28 @@ TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
             KernelVerdict::proved);
 }
 
+TEST(Kernel, IndicesFromFloatsOfSassAreExecuted) {
+  auto const of_sass = [](std::string const& index) {
+    sass::Module const m = sass::read_module(
+        sass_kernel("S2R R0, SR_TID.X\n" + index + "\nSHF.L.U32 R5, R4, 0x2, RZ\nLDS R6, [R5+0x400]\nEXIT"),
+        "k.sass");
+    KernelOptions options;
+    options.block = {64, 1, 1};
+    return decide_kernel(m, sass::lower(m, m.functions.at(0)), options).accesses.at(0);
+  };
+  // Every 32nd word.
+  KernelAccess const column = of_sass("I2FP.F32.U32 R4, R0\nFMUL R4, R4, 32\nF2I.TRUNC.NTZ R4, R4");
+  EXPECT_EQ(column.verdict, KernelVerdict::refuted) << column.reason;
+  EXPECT_EQ(column.wavefronts, 32U);
+  EXPECT_TRUE(of_sass("I2FP.F32.U32 R4, R0\nFFMA R4, |R4|, 33, -R4\nFRND.FLOOR R4, R4\nF2I.FLOOR.NTZ R4, R4")
+                  .reached);
+  EXPECT_EQ(of_sass("I2FP.F32.U32 R4, R0\nFMUL R4, R4, 0.5\nF2I.TRUNC.NTZ R4, R4").verdict,
+            KernelVerdict::unknown)
+      << "no conflict is found, and none is excluded";
+  EXPECT_EQ(of_sass("I2FP.F32.U32 R4, R0\nFMUL.SAT R4, R4, 32\nF2I.TRUNC.NTZ R4, R4").verdict,
+            KernelVerdict::unknown);
+}
+
 /// A in registers: the descriptor of B is the second pair all the same.
 TEST(Kernel, DescriptorsOfSassAreOfBInTheSecondPair) {
   auto const operands = [](std::string const& product) {
@@ -104,7 +127,7 @@ TEST(Kernel, AtomicsOfPtxTakeWhatWasMeasured) {
     unsigned wavefronts;
   };
   Row const rows[] = {
-      // Of lanes at one address that ptxas knows to be one, it makes one lane's atomic, or a scan with a result.
+      // Lanes at one address, as far as ptxas can see: one atomic for the warp, or a scan for the results.
       {"atom.shared.add.u32 %r4, [%r2], %r3; st.global.u32 [%rd1], %r4;", unknown, 32},
       {"red.shared.min.s32 [%r2], %r1;", unknown, 32},
       {"red.shared.xor.b32 [%r2], %r1;", unknown, 32},
@@ -247,6 +270,17 @@ TEST(BypassCopy, TakesWhatSourceAndDestinationTakeTogether) {
   EXPECT_EQ(bypass_cost("shr.u32 %r5, %r1, 2; mul.wide.u32 %rd4, %r5, 960; add.s64 %rd3, %rd3, %rd4;"),
             "proved 8 of 8");
   EXPECT_EQ(bypass_cost("mul.wide.u32 %rd4, %r1, 112; add.s64 %rd3, %rd3, %rd4;"), "proved 32 of 32");
+}
+
+// Lane 2 writes the unit of lane 1 and moves nothing, so lane 0 moves half a sector, as does lane 3.
+TEST(BypassCopy, OfAUnitThatIsWrittenTwiceIsThatOfTheLowestLane) {
+  WarpAccess<std::uint32_t> from{}, to{};
+  std::uint32_t const units[][2] = {{0, 0}, {9, 1}, {1, 1}, {2, 2}};
+  for (unsigned l = 0; l < 4; ++l)
+    from.address[l] = 16 * units[l][0], to.address[l] = 16 * units[l][1],
+    from.active[l] = to.active[l] = true;
+  EXPECT_EQ(bypass_copy_wavefronts(from, to).least, 2U);
+  EXPECT_EQ(bypass_copy_wavefronts(from, to).most, 2U);
 }
 
 TEST(BypassCopy, IsDecidedForEachStartOfItsSource) {
