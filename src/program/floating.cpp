@@ -69,12 +69,18 @@ Result from_integer(Type type, std::uint64_t value) {
                  false);
 }
 
+/// NaN by a rounding that is not known.
+template <class F>
+F rounded(std::string_view rounding, F f) {
+  return rounding == "rzi"   ? std::trunc(f)
+         : rounding == "rmi" ? std::floor(f)
+         : rounding == "rpi" ? std::ceil(f)
+                             : std::numeric_limits<F>::quiet_NaN();
+}
+
 template <class F>
 Result to_integer(Type type, std::string_view rounding, F f) {
-  F const whole = rounding == "rzi"   ? std::trunc(f)
-                  : rounding == "rmi" ? std::floor(f)
-                  : rounding == "rpi" ? std::ceil(f)
-                                      : std::numeric_limits<F>::quiet_NaN();
+  F const whole = rounded(rounding, f);
   F const end = std::ldexp(F{1}, static_cast<int>(type.bits) - ((type.kind == 's') ? 1 : 0));
   if (std::isnan(whole) || whole >= end || whole < ((type.kind == 's') ? -end : F{0})) return std::nullopt;
   // A wider register gets the sign too.
@@ -89,6 +95,7 @@ Result converted(std::string_view rounding, std::string_view to, std::string_vie
   if (is_integer(source) && to == "f64" && rounding == "rn") return from_integer<double>(source, value);
   if (is_integer(target) && from == "f32") return to_integer(target, rounding, number<float>(value, flush));
   if (is_integer(target) && from == "f64") return to_integer(target, rounding, number<double>(value, flush));
+  if (to == "f32" && from == "f32") return bits_of(rounded(rounding, number<float>(value, flush)), flush);
   if (to == "f64" && from == "f32" && rounding.empty())
     return bits_of(static_cast<double>(number<float>(value, flush)), false);
   if (to == "f32" && from == "f64" && rounding == "rn")
@@ -118,6 +125,7 @@ Result tested(std::string_view how, F f) {
 }  // namespace
 
 Result float_result(std::string_view opcode, Sources const& sources) {
+  if (opcode.empty()) return std::nullopt;
   Opcode const decoded(opcode);
   std::string_view const op = decoded.name;
   std::vector<std::string_view> parts = decoded.parts;
@@ -141,6 +149,32 @@ Result float_result(std::string_view opcode, Sources const& sources) {
   bool const nearest = parts.size() == 3 && parts[1] == "rn";
   if (!nearest && (rounds || parts.size() != 2)) return std::nullopt;
   return single ? arithmetic<float>(op, sources, flush) : arithmetic<double>(op, sources, flush);
+}
+
+std::string float_opcode(std::string_view sass) {
+  std::string_view const base = sass.substr(0, sass.find('.'));
+  std::string rounding, type = "s32";
+  bool flush = false;
+  for (std::string_view rest = sass.substr(base.size()); !rest.empty();) {
+    std::string_view const part = rest.substr(1, rest.find('.', 1) - 1);
+    rest.remove_prefix(1 + part.size());
+    if (part == "FTZ")
+      flush = true;
+    else if (part == "TRUNC" || part == "FLOOR" || part == "CEIL")
+      rounding = part == "TRUNC" ? ".rzi" : part == "FLOOR" ? ".rmi" : ".rpi";
+    else if (part == "U32" || part == "S32")
+      type = part == "U32" ? "u32" : "s32";
+    else if (!(part == "NTZ" && base == "F2I") && !(part == "F32" && base == "I2FP"))
+      return {};
+  }
+  std::string const ftz = flush ? ".ftz" : "";
+  bool const plain = rounding.empty() && type == "s32";
+  if (base == "F2I" && !rounding.empty()) return "cvt" + rounding + ftz + "." + type + ".f32";
+  if (base == "FRND" && !rounding.empty() && type == "s32") return "cvt" + rounding + ftz + ".f32.f32";
+  if (base == "I2FP" && rounding.empty() && !flush) return "cvt.rn.f32." + type;
+  if (base == "FADD" && plain) return "add" + ftz + ".f32";
+  if (base == "FMUL" && plain) return "mul" + ftz + ".f32";
+  return base == "FFMA" && plain ? "fma.rn" + ftz + ".f32" : "";
 }
 
 std::optional<bool> float_compares(std::string_view how, double a, double b) {

@@ -11,11 +11,6 @@
 
 namespace swizproof::ptx {
 
-bool is_harmless(std::string_view function) {
-  static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
-  return std::find(std::begin(harmless), std::end(harmless), function) != std::end(harmless);
-}
-
 namespace {
 
 constexpr std::size_t most_targets = 4096;  ///< most targets of an indirect branch, as in SASS

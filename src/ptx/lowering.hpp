@@ -2,6 +2,7 @@
 #pragma once
 
 #include <swizproof/program/builder.hpp>
+#include <swizproof/program/driver.hpp>
 #include <swizproof/ptx/module.hpp>
 
 #include <cstdint>
@@ -74,8 +75,8 @@ class Steps {
   std::optional<std::uint32_t> carry_{}, borrow_{};  ///< CC.CF, and if a difference has written it
 };
 
-/// True for functions of CUDA's run-time system that the compiler calls: they have no shared memory.
-[[nodiscard]] bool is_harmless(std::string_view function);
+using program::is_harmless;
+
 /// Function of this name; null if the module has none.
 [[nodiscard]] Function const* function_named(Module const& module, std::string_view name);
 

@@ -1,7 +1,10 @@
 #include "code.hpp"
 
+#include <swizproof/program/driver.hpp>
+
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace swizproof::sass {
 
@@ -15,6 +18,19 @@ std::optional<std::uint32_t> Code::target_of(Operand const& o) const {
   if (o.kind != Kind::label) return std::nullopt;
   auto const found = function.labels.find(o.text);
   return found == function.labels.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Code::is_harmless_call(Instruction const& i) const {
+  auto const& externs = function.facts.externs;
+  auto const& calls = function.facts.system_calls;
+  return i.opcode.starts_with("CALL.ABS") && std::find(calls.begin(), calls.end(), i.pc) != calls.end() &&
+         std::all_of(externs.begin(), externs.end(), program::is_harmless) && !externs.empty();
+}
+
+bool Code::fails_assertion(Instruction const& i) const {
+  auto const& externs = function.facts.externs;
+  return is_harmless_call(i) && std::all_of(externs.begin(), externs.end(),
+                                            [](std::string const& name) { return name == "__assertfail"; });
 }
 
 bool Code::jumps(std::string_view base) {

@@ -25,6 +25,11 @@ class Code {
   [[nodiscard]] std::optional<std::uint32_t> return_of(std::uint32_t call) const;
   /// True for code that a warp runs if its lanes are not together: one that has no access to memory before it returns.
   [[nodiscard]] bool is_slow_copy(std::uint32_t index) const;
+  /// True for a call of a function of the driver that neither gets nor returns an address of shared memory: of vprintf, __assertfail,
+  /// malloc or free. The dump lists the address of the call, and the kernel calls no other function outside of the cubin.
+  [[nodiscard]] bool is_harmless_call(Instruction const& i) const;
+  /// True for such a call of __assertfail, which does not return.
+  [[nodiscard]] bool fails_assertion(Instruction const& i) const;
   /// True for an instruction, by the first part of its name, that may go on elsewhere, or end.
   [[nodiscard]] static bool jumps(std::string_view base);
 

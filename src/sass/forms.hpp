@@ -60,6 +60,12 @@ inline constexpr Form forms[] = {
     {"I2F.RP", "d = a as a float, rounded up"},
     {"MUFU.RCP", "d = a float at most an ulp from 1 / a"},
     {"F2I.TRUNC", "d = a float without its fraction, 0 of a negative one"},
+    {"F2I", "d = a float as an integer, rounded down, up or to zero"},
+    {"I2FP", "d = an integer as a float, rounded to nearest even"},
+    {"FRND", "d = a float rounded down, up or to zero to an integer"},
+    {"FADD", "d = a + b, rounded to nearest even; FTZ takes subnormal numbers as 0"},
+    {"FMUL", "d = a * b, likewise"},
+    {"FFMA", "d = a * b + c, rounded once"},
     {"P2R", "d = predicates as bits where the mask has them, else bits of a"},
     {"R2P", "predicates = bits of a where the mask has them"},
     {"LDS",
@@ -95,6 +101,8 @@ inline constexpr Form forms[] = {
     {"CALL.REL", "a call that goes on at the address that a MOV before it puts into the register of RET"},
     {"CALL.ABS",
      "a call that changes no register but R0, R2 to R15, R20, R21, R32 to R254, UR0 to UR35 and predicates"},
+    {"CALL.ABS of __assertfail",
+     "a call that does not return, and changes no register of lanes that do not make it"},
 };
 
 /// Instructions, as nvdisasm prints them, whose results in registers (of STS: in memory) an H100 gave as the model does, in order.

@@ -78,6 +78,8 @@ std::string InfoReader::end() {
 void InfoReader::data(std::string_view s) {
   if (s.starts_with("/*")) s = trimmed(s.substr(std::min(s.find("*/"), s.size() - 2) + 2));
   auto const [name, rest] = directive(s);
+  if (constexpr std::string_view index = "index@("; attribute_ == "EIATTR_EXTERNS" && rest.starts_with(index))
+    of_->externs.emplace_back(rest.substr(index.size(), rest.find(')') - index.size()));
   std::size_t const size = name == ".byte"    ? 1
                            : name == ".short" ? 2
                            : name == ".word"  ? 4
@@ -119,6 +121,9 @@ std::string InfoReader::end_attribute() {
     if (std::find(to.begin(), to.end(), 0U) != to.end()) wrong = name + " has a block without threads";
   } else if (bank) {
     of_->parameter_base = number(4, 2);
+  } else if (name == "EIATTR_SYSCALL_OFFSETS") {
+    for (std::size_t at = 0; head + at + 4 <= bytes_.size(); at += 4)
+      of_->system_calls.push_back(static_cast<std::uint32_t>(number(at, 4)));
   }
   bytes_.clear();
   return wrong;

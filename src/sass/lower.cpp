@@ -43,9 +43,9 @@ std::vector<std::string> register_names() {
 /// Returns whether an instruction may take part in making a generic address of shared memory: it reads the window's upper word (a
 /// special register from sm_90 on, c[0x0][0x1c] before), words of bank 0 that are named by a register, or calls code that the dump
 /// does not have.
-bool may_make_generic(unsigned arch, Instruction const& i) {
+bool may_make_generic(unsigned arch, Code const& code, Instruction const& i) {
   Opcode const op = opcode_of(i.opcode);
-  if (op.base == "CALL" && !op.has("REL")) return true;
+  if (op.base == "CALL" && !op.has("REL")) return !code.is_harmless_call(i);
   return std::any_of(i.operands.begin(), i.operands.end(), [&](Operand const& o) {
     if (o.kind == Kind::special) return o.text.find("SWIN") != o.text.npos;
     if (o.kind != Kind::constant || (o.bank != 0 && o.bank != 255)) return false;
@@ -139,8 +139,9 @@ Lowered Lowering::run() {
   std::vector<Instruction> const& instructions = code_.function.body;
   steps_.find_kept_bits(code_.function);
   unsigned const arch = steps_.module.arch;
-  program_.makes_generic = std::any_of(instructions.begin(), instructions.end(),
-                                       [arch](Instruction const& i) { return may_make_generic(arch, i); });
+  program_.makes_generic = std::any_of(instructions.begin(), instructions.end(), [&](Instruction const& i) {
+    return may_make_generic(arch, code_, i);
+  });
   contexts_.emplace_back();
   (void)block_at(0, 0);
   for (std::size_t k = 0; k < work_.size() && program_.refused.empty(); ++k)
@@ -158,7 +159,8 @@ void Lowering::name_assumed_forms() {
   for (std::uint32_t r = 0; r < first_uniform; ++r) keeps = keeps || (is_kept_by_calls(r) && needed[r] != 0);
   for (std::size_t k = 0; k < steps_.forms.size(); ++k) {
     Steps::UsedForm const& used = steps_.forms[k];
-    if (used.form == "CALL.ABS"_form && keeps) assumed.emplace(used.form.text());
+    if ((used.form == "CALL.ABS"_form && keeps) || used.form == "CALL.ABS of __assertfail"_form)
+      assumed.emplace(used.form.text());
     std::size_t const last = k + 1 < steps_.forms.size() ? steps_.forms[k + 1].first : program_.steps.size();
     for (std::size_t s = used.first; s < last && !used.form.empty(); ++s) {
       program::Step const& step = program_.steps[s];
@@ -348,6 +350,11 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
   std::optional<std::uint32_t> callee;
   for (Operand const& o : i.operands)
     if (auto const t = code_.target_of(o)) callee = t;
+  if (code_.fails_assertion(i)) {
+    steps_.form("CALL.ABS of __assertfail"_form);
+    end_block(-1, steps_.guard ? block_at(context_, index + 1) : -1, steps_.guard);
+    return true;
+  }
   if (!op.has("REL") || !callee) {
     steps_.form("CALL.ABS"_form);
     external_call(steps_);

@@ -18,7 +18,8 @@ bool Stack::find(Code const& code) {
                       i.operands[0].reg == 1 && i.guard == Kind::other && !used && !led;
     used = used || stack;
     if (sets) set = k;
-    if (op.base == "CALL" && !op.has("REL")) return false;  // what it is given lies there
+    if (op.base == "CALL" && !op.has("REL") && !code.fails_assertion(i))
+      return false;  // what it is given lies there
     for (std::string_view const label : i.targets)
       if (function.labels.at(label) <= set) return false;
     for (std::size_t n = sets ? 1 : 0; n < i.operands.size(); ++n) {

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from ptx_interpreter import wavefronts
+from sass_calls import failing_of
 from sass_floats import Floats
 
 U = np.uint64
@@ -117,19 +118,19 @@ NAMES = {"IADD3", "IMAD", "LEA", "SHF", "LOP3", "SEL", "ISETP", "MOV", "PLOP3", 
 
 
 class Kernel:
-    def __init__(self, name):
+    def __init__(self, name, failing):
         self.name, self.code, self.labels, self.entry = name, [], {}, False
-        self.at = {}
+        self.at, self.failing = {}, failing
 
 
 def kernels(path):
-    arch, all_, k = 0, [], None
+    arch, all_, k, failing = 0, [], None, failing_of(path)
     for number, line in enumerate(open(path, errors="replace"), 1):
         s = line.strip()
         if s.startswith(".target"):
             arch = int(re.search(r"sm_(\d+)", s)[1])
         elif re.match(r"\.section\s+\.text\.", s):
-            k = Kernel(s.split(",")[0].split(".text.")[1])
+            k = Kernel(name := s.split(",")[0].split(".text.")[1], failing.get(name, set()))
             all_.append(k)
         elif re.match(r"\.section\s", s):
             k = None
@@ -169,8 +170,7 @@ class Machine(Floats):
         self.param = {}
         self.seen = {}  # of each access: kind, size, matrices, and rows of lanes and addresses
         self.odd = set()
-        self.local = {}
-        self.count = 0
+        self.local, self.count = {}, 0
 
     # ------------------------------------------------------------------ values
 
@@ -326,7 +326,7 @@ class Machine(Floats):
 
     def control(self, i, on, pc):
         b = i.base
-        if b in ("EXIT", "KILL") or i.opcode == "BPT.TRAP":
+        if b in ("EXIT", "KILL") or i.opcode == "BPT.TRAP" or i.pc in self.k.failing:
             return np.where(on, 1 << 30, pc)
         if b == "BRA":
             if "DIV" in i.mods:

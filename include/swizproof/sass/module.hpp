@@ -83,6 +83,8 @@ struct LaunchFacts {
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< EIATTR_MAX_THREADS, EIATTR_REQNTID; 0: not given
   std::optional<std::uint64_t> shared_bytes{};        ///< static shared memory, from the window's start on
   std::uint64_t shared_align = 1;
+  std::vector<std::string> externs{};         ///< functions that the cubin does not have (EIATTR_EXTERNS)
+  std::vector<std::uint32_t> system_calls{};  ///< addresses of calls of the driver's (EIATTR_SYSCALL_OFFSETS)
 };
 
 /// The code of one section: a kernel with the functions that it calls.

@@ -11,14 +11,25 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace swizproof::sass {
 namespace {
 
+/// The dump, its first kernel with functions that it calls outside of it, and all its calls of them calls of the driver.
+Module with_externs(Module m, std::vector<std::string> const& externs) {
+  m.functions.at(0).facts.externs = externs;
+  for (Instruction const& i : m.functions[0].body)
+    if (i.opcode.starts_with("CALL.ABS") && !externs.empty())
+      m.functions[0].facts.system_calls.push_back(i.pc);
+  return m;
+}
+
 /// Value of R9 in each lane after these instructions: what the address of `LDS R0, [R9]` is. R0 is the lane's number, tid.x.
-execution::Lanes lanes_of_r9(std::string const& lines, unsigned arch) {
+execution::Lanes lanes_of_r9(std::string const& lines, unsigned arch,
+                             std::vector<std::string> const& externs = {}) {
   std::string const text = sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nLDS R0, [R9]\nEXIT", arch);
-  Module const m = read_module(text, "a.sass");
+  Module const m = with_externs(read_module(text, "a.sass"), externs);
   Lowered const l = lower(m, m.functions.at(0));
   EXPECT_EQ(l.program.refused, "");
   program::Flow const flow = program::flow_of(l.program);
@@ -364,6 +375,27 @@ TEST(SassLower, FunctionsOutsideOfTheDumpKeepSomeRegisters) {
   EXPECT_EQ(lower(m, m.functions.at(0)).assumed, std::vector<std::string>{"CALL.ABS"}) << "that R2 is kept";
   for (std::string const r : {"R3", "R15", "R20", "R21", "R32", "R40"})
     EXPECT_FALSE(knows_r9("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r)) << r;
+}
+
+TEST(SassLower, AFailedAssertionDoesNotReturn) {
+  std::string const failed =
+      "ISETP.LT.U32.AND P0, PT, R0, 0xd, PT\nUMOV UR4, 0x4\nMOV R40, R0\n@P0 CALL.ABS.NOINC R4\nIMAD R9, "
+      "R40, UR4, RZ";
+  auto const is_known = [&](std::vector<std::string> const& externs) {
+    return lanes_of_r9(failed, 90, externs).pure();
+  };
+  EXPECT_TRUE(is_known({"__assertfail"}));
+  EXPECT_FALSE(is_known({"vprintf"}));
+  EXPECT_FALSE(is_known({"__assertfail", "vprintf"})) << "which of them is called";
+  EXPECT_FALSE(is_known({}));
+  auto const lowered = [&](std::vector<std::string> const& externs) {
+    Module const m =
+        with_externs(read_module(sass_kernel(failed + "\nLDS R0, [R9]\nEXIT"), "a.sass"), externs);
+    return lower(m, m.functions.at(0));
+  };
+  EXPECT_EQ(lowered({"__assertfail"}).assumed.at(0), "CALL.ABS of __assertfail");
+  EXPECT_FALSE(lowered({"vprintf", "__assertfail"}).program.makes_generic);
+  EXPECT_TRUE(lowered({"vprintf", "of_another_cubin"}).program.makes_generic);
 }
 
 TEST(SassLower, ParametersAreThoseOfTheDump) {

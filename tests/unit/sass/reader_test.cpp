@@ -186,6 +186,11 @@ TEST(SassReader, FactsOfLaunches) {
   EXPECT_EQ(facts.parameters[1].offset, 8U);
   EXPECT_EQ(facts.parameters[1].bytes, 16U);
   EXPECT_TRUE(m.notes.empty());
+  std::string const calls = attribute("EXTERNS", words({"index@(vprintf)", "index@(__assertfail)"})) +
+                            attribute("SYSCALL_OFFSETS", words({"0x000001c0", "0x00000520"}));
+  LaunchFacts const of_calls = read_module(whole_dump(calls, ""), "a.sass").functions.at(0).facts;
+  EXPECT_EQ(of_calls.externs, (std::vector<std::string>{"vprintf", "__assertfail"}));
+  EXPECT_EQ(of_calls.system_calls, (std::vector<std::uint32_t>{0x1c0, 0x520}));
 }
 
 TEST(SassReader, FactsThatADumpLacks) {
