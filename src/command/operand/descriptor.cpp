@@ -498,8 +498,8 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
     return run_instruction_descriptor(common,
                                       {options.layout.text, options.kind, options.shape, options.types});
   if (!options.shape.empty() || !options.types.empty())
-    throw InputError::whole("--shape and --types are those of an instruction descriptor", options.layout.text,
-                            "swizproof descriptor 0x08040490 --kind f16 --shape 128,16");
+    throw InputError::whole("--mma-shape and --types are those of an instruction descriptor", options.layout.text,
+                            "swizproof descriptor 0x08040490 --kind f16 --mma-shape 128,16");
   Style const style = style_of(common);
   std::size_t const first = options.layout.text.find_first_not_of(" \t\n");
   if (first != std::string::npos &&
@@ -556,7 +556,7 @@ void add_descriptor(CLI::App& app, Common& common) {
       "--kind", options->kind,
       "LAYOUT is an instruction descriptor of tcgen05.mma, a number of 32 bits, of this kind and these "
       "qualifiers: f16, tf32.cta_group::2, i8.ws, mxf4nvf4.scale_vec::4X, f16.sp, ...");
-  sub->add_option("--shape", options->shape, "M,N that the instruction descriptor has to have")
+  sub->add_option("--mma-shape", options->shape, "M,N that the instruction descriptor has to have")
       ->type_name("INTEGERS");
   sub->add_option("--types", options->types,
                   "types of A, B and D that the instruction descriptor has to have: bf16,bf16,f32");

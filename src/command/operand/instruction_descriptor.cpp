@@ -87,7 +87,7 @@ void compare(Result& r, InstructionArguments const& options) {
   };
   if (!options.shape.empty()) {
     auto const shape = split(options.shape, ',');
-    if (shape.size() != 2) throw InputError::whole("a shape is M,N", options.shape, "--shape 128,64");
+    if (shape.size() != 2) throw InputError::whole("a shape is M,N", options.shape, "--mma-shape 128,64");
     if (shape[0] != std::to_string(d.m)) differ("M", d.m, shape[0]);
     if (shape[1] != std::to_string(d.n)) differ("N", d.n, shape[1]);
   }
