@@ -498,7 +498,8 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
     return run_instruction_descriptor(common,
                                       {options.layout.text, options.kind, options.shape, options.types});
   if (!options.shape.empty() || !options.types.empty())
-    throw InputError::whole("--mma-shape and --types are those of an instruction descriptor", options.layout.text,
+    throw InputError::whole("--mma-shape and --types are those of an instruction descriptor",
+                            options.layout.text,
                             "swizproof descriptor 0x08040490 --kind f16 --mma-shape 128,16");
   Style const style = style_of(common);
   std::size_t const first = options.layout.text.find_first_not_of(" \t\n");
