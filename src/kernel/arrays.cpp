@@ -116,8 +116,9 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
       one.left_out.push_back(a.ptx_line);
       whole = std::max(whole, a.bytes);
     }
-    bool const copied = std::any_of(accesses_.begin(), accesses_.end(),
-                                    [&](ArrayAccess const& a) { return a.symbol == symbol && bypasses(a); });
+    bool const copied =
+        std::any_of(accesses_.begin(), accesses_.end(),
+                    [&, of = symbol](ArrayAccess const& a) { return a.symbol == of && bypasses(a); });
     DescriptorUse use = copied ? DescriptorUse::copied : DescriptorUse::none;
     for (auto const& [array, how] : descriptors_)
       if (array.empty() || array == one.array) use = std::max(use, how);

@@ -494,9 +494,18 @@ TileResult compute_tile(Common const& common, DescriptorArguments const& options
 }
 
 void run_descriptor(Common& common, DescriptorArguments const& options) {
-  if (!options.kind.empty())
+  if (!options.kind.empty()) {
+    bool const of_tile = options.number || !options.operand.empty() || !options.major.empty() ||
+                         !options.reader.empty() || !options.extent.empty();
+    if (of_tile || !options.emit.empty())
+      throw InputError::whole(
+          of_tile ? "with --kind LAYOUT is a number: --operand, --major, --for, --extent and --number are "
+                    "those of a tile"
+                  : "a descriptor alone can be read; an obligation needs the tile that it reads",
+          options.layout.text, "swizproof descriptor 0x08040490 --kind f16");
     return run_instruction_descriptor(common,
                                       {options.layout.text, options.kind, options.shape, options.types});
+  }
   if (!options.shape.empty() || !options.types.empty())
     throw InputError::whole("--mma-shape and --types are those of an instruction descriptor",
                             options.layout.text,
