@@ -4,11 +4,11 @@
 
 namespace swizproof::flow_detail {
 
-namespace {
-
 void raise(std::vector<std::uint32_t>& to, std::vector<std::uint32_t> const& from) {
   for (std::size_t u = 0; u < from.size(); ++u) to[u] = std::max(to[u], from[u]);
 }
+
+namespace {
 
 /// The largest of each clock, each vector once.
 Clocks::Vector merged_vectors(std::vector<Clocks::Vector const*> vectors, std::size_t size,

@@ -16,6 +16,9 @@
 
 namespace swizproof::flow_detail {
 
+/// Takes the larger of each two clocks.
+void raise(std::vector<std::uint32_t>& to, std::vector<std::uint32_t> const& from);
+
 /// Clocks of the threads of a block and of the units that copy or multiply for them.
 class Clocks {
  public:

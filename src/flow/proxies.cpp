@@ -4,6 +4,19 @@
 
 namespace swizproof::flow_detail {
 
+namespace {
+
+/// The last of a thread's arrivals, in its order, that is ordered before another thread; null without one.
+template <class Arrival>
+Arrival const* last_before(std::vector<Arrival> const& all, unsigned by, unsigned thread,
+                           Clocks const& clocks) {
+  auto const behind = std::partition_point(
+      all.begin(), all.end(), [&](Arrival const& a) { return clocks.ordered(by, a.own, thread); });
+  return behind == all.begin() ? nullptr : &*std::prev(behind);
+}
+
+}  // namespace
+
 /// Last fence of each thread that is ordered before: it orders the most accesses.
 void ProxyFences::look_from(unsigned thread, Clocks const& clocks) {
   Clocks::Vector const& seen = clocks.seen(thread).memory;
@@ -12,22 +25,14 @@ void ProxyFences::look_from(unsigned thread, Clocks const& clocks) {
   before_.assign(clocks.size(), 0);
   std::vector<Clocks::Vector> done;
   for (unsigned by = 0; by < fences_.size(); ++by) {
-    auto const& pairs = acquired_[by];
-    auto const later = std::partition_point(
-        pairs.begin(), pairs.end(), [&](Acquired const& a) { return clocks.ordered(by, a.own, thread); });
-    if (later != pairs.begin())
-      for (std::size_t u = 0; u < before_.size(); ++u)
-        before_[u] = std::max(before_[u], std::prev(later)->before[u]);
-    auto const& all = fences_[by];
-    auto const behind = std::partition_point(
-        all.begin(), all.end(), [&](Clocks::Arrival const& f) { return clocks.ordered(by, f.own, thread); });
-    if (behind == all.begin()) continue;
-    Clocks::Arrival const& last = *std::prev(behind);
-    before_[by] = std::max(before_[by], last.own);
-    if (std::find(done.begin(), done.end(), last.seen.memory) != done.end()) continue;
-    done.push_back(last.seen.memory);
-    for (std::size_t u = 0; u < before_.size(); ++u)
-      before_[u] = std::max(before_[u], (*last.seen.memory)[u]);
+    if (auto const* const later = last_before(acquired_[by], by, thread, clocks))
+      raise(before_, later->before);
+    auto const* const last = last_before(fences_[by], by, thread, clocks);
+    if (last == nullptr) continue;
+    before_[by] = std::max(before_[by], last->own);
+    if (std::find(done.begin(), done.end(), last->seen.memory) != done.end()) continue;
+    done.push_back(last->seen.memory);
+    raise(before_, *last->seen.memory);
   }
 }
 
@@ -41,13 +46,10 @@ bool ProxyFences::released_relaxed(unsigned thread, Clocks const& clocks) const 
 void ProxyFences::acquire(unsigned thread, Clocks& clocks) {
   std::vector<std::uint32_t> before(clocks.size(), 0);
   for (unsigned by = 0; by < released_.size(); ++by) {
-    auto const& all = released_[by];
-    auto const behind = std::partition_point(
-        all.begin(), all.end(), [&](Clocks::Arrival const& r) { return clocks.ordered(by, r.own, thread); });
-    if (behind == all.begin()) continue;
-    Clocks::Arrival const& last = *std::prev(behind);
-    before[by] = std::max(before[by], last.own);
-    for (std::size_t u = 0; u < before.size(); ++u) before[u] = std::max(before[u], (*last.seen.memory)[u]);
+    auto const* const last = last_before(released_[by], by, thread, clocks);
+    if (last == nullptr) continue;
+    before[by] = std::max(before[by], last->own);
+    raise(before, *last->seen.memory);
   }
   acquired_[thread].push_back({clocks.arrive(thread).own, std::move(before)});
   ++count_;
