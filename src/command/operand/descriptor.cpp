@@ -496,11 +496,12 @@ TileResult compute_tile(Common const& common, DescriptorArguments const& options
 void run_descriptor(Common& common, DescriptorArguments const& options) {
   if (!options.kind.empty()) {
     bool const of_tile = options.number || !options.operand.empty() || !options.major.empty() ||
-                         !options.reader.empty() || !options.extent.empty();
+                         !options.reader.empty() || !options.extent.empty() ||
+                         !options.layout.element.empty();
     if (of_tile || !options.emit.empty())
       throw InputError::whole(
-          of_tile ? "with --kind LAYOUT is a number: --operand, --major, --for, --extent and --number are "
-                    "those of a tile"
+          of_tile ? "with --kind LAYOUT is a number: --element, --operand, --major, --for, --extent "
+                    "and --number are those of a tile"
                   : "a descriptor alone can be read; an obligation needs the tile that it reads",
           options.layout.text, "swizproof descriptor 0x08040490 --kind f16");
     return run_instruction_descriptor(common,

@@ -77,6 +77,16 @@ struct Result {
   }
 };
 
+/// Types of A and B, or of D.
+std::vector<std::string_view> names_of(TensorMmaKind const& kind, bool results) {
+  std::vector<std::string_view> out;
+  for (std::string_view const t : kind.types)
+    if (!results && !t.empty()) out.push_back(t);
+  for (std::string_view const t : kind.results)
+    if (results && !t.empty()) out.push_back(t);
+  return out;
+}
+
 /// Compares the fields with M, N and the types that the user gives.
 void compare(Result& r, InstructionArguments const& options) {
   MmaDescriptor const& d = r.instruction.fields;
@@ -87,7 +97,11 @@ void compare(Result& r, InstructionArguments const& options) {
   };
   if (!options.shape.empty()) {
     auto const shape = split(options.shape, ',');
-    if (shape.size() != 2) throw InputError::whole("a shape is M,N", options.shape, "--mma-shape 128,64");
+    auto const is_number = [](std::string const& text) {
+      return !text.empty() && text[0] != '0' && text.find_first_not_of("0123456789") == text.npos;
+    };
+    if (shape.size() != 2 || !is_number(shape[0]) || !is_number(shape[1]))
+      throw InputError::whole("a shape is M,N", options.shape, "--mma-shape 128,64");
     if (shape[0] != std::to_string(d.m)) differ("M", d.m, shape[0]);
     if (shape[1] != std::to_string(d.n)) differ("N", d.n, shape[1]);
   }
@@ -97,8 +111,13 @@ void compare(Result& r, InstructionArguments const& options) {
     throw InputError::whole("types are those of A, B and D", options.types, "--types bf16,bf16,f32");
   std::string_view const own[] = {d.a, d.b, d.d};
   char const* const names[] = {"A", "B", "D"};
-  for (std::size_t i = 0; i < 3; ++i)
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::vector<std::string_view> const all = names_of(r.kind, i == 2);
+    if (std::find(all.begin(), all.end(), types[i]) == all.end())
+      throw InputError::whole(fmt::format("{} of {} has no type {}", names[i], r.kind.name, types[i]),
+                              options.types, "one of " + fmt::format("{}", fmt::join(all, ", ")));
     if (types[i] != own[i]) differ(names[i], own[i].empty() ? "of no type" : own[i], types[i]);
+  }
 }
 
 Result result_of(InstructionArguments const& options) {
