@@ -15,12 +15,6 @@ namespace swizproof::execution {
 
 namespace {
 
-/// The instruction of PTX that a step computes floats by; empty without one.
-std::string float_opcode_of(Program const& program, Step const& s) {
-  std::string const& name = program.names[s.extra];
-  return program.language == "SASS" ? program::float_opcode(name) : name;
-}
-
 /// Styles of the first runs; see Inputs.
 constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
@@ -459,7 +453,7 @@ Runs::Word Runs::floating(Step const& s) const {
   Word constant_a, constant_b, constant_c, out;
   Word const &a = value(s.a, constant_a), &b = value(s.b, constant_b), &c = value(s.c, constant_c);
   out.open = a.open | b.open | c.open;
-  std::string const opcode = out.open == ~0U ? "" : float_opcode_of(program_, s);
+  std::string const& opcode = program_.names[s.extra];
   std::array<std::uint64_t, 3> last{};
   for (unsigned l = 0; l < 32; ++l) {
     if ((out.open >> l & 1) != 0) continue;

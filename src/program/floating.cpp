@@ -125,7 +125,6 @@ Result tested(std::string_view how, F f) {
 }  // namespace
 
 Result float_result(std::string_view opcode, Sources const& sources) {
-  if (opcode.empty()) return std::nullopt;
   Opcode const decoded(opcode);
   std::string_view const op = decoded.name;
   std::vector<std::string_view> parts = decoded.parts;
@@ -149,32 +148,6 @@ Result float_result(std::string_view opcode, Sources const& sources) {
   bool const nearest = parts.size() == 3 && parts[1] == "rn";
   if (!nearest && (rounds || parts.size() != 2)) return std::nullopt;
   return single ? arithmetic<float>(op, sources, flush) : arithmetic<double>(op, sources, flush);
-}
-
-std::string float_opcode(std::string_view sass) {
-  std::string_view const base = sass.substr(0, sass.find('.'));
-  std::string rounding, type = "s32";
-  bool flush = false;
-  for (std::string_view rest = sass.substr(base.size()); !rest.empty();) {
-    std::string_view const part = rest.substr(1, rest.find('.', 1) - 1);
-    rest.remove_prefix(1 + part.size());
-    if (part == "FTZ")
-      flush = true;
-    else if (part == "TRUNC" || part == "FLOOR" || part == "CEIL")
-      rounding = part == "TRUNC" ? ".rzi" : part == "FLOOR" ? ".rmi" : ".rpi";
-    else if (part == "U32" || part == "S32")
-      type = part == "U32" ? "u32" : "s32";
-    else if (!(part == "NTZ" && base == "F2I") && !(part == "F32" && base == "I2FP"))
-      return {};
-  }
-  std::string const ftz = flush ? ".ftz" : "";
-  bool const plain = rounding.empty() && type == "s32";
-  if (base == "F2I" && !rounding.empty()) return "cvt" + rounding + ftz + "." + type + ".f32";
-  if (base == "FRND" && !rounding.empty() && type == "s32") return "cvt" + rounding + ftz + ".f32.f32";
-  if (base == "I2FP" && rounding.empty() && !flush) return "cvt.rn.f32." + type;
-  if (base == "FADD" && plain) return "add" + ftz + ".f32";
-  if (base == "FMUL" && plain) return "mul" + ftz + ".f32";
-  return base == "FFMA" && plain ? "fma.rn" + ftz + ".f32" : "";
 }
 
 std::optional<bool> float_compares(std::string_view how, double a, double b) {

@@ -73,11 +73,6 @@ constexpr Row handled[] = {
     {"I2F", float_of_division, {}},
     {"MUFU", float_of_division, {}},
     {"F2I", float_of_division, {}},
-    {"FADD", floating, {}},
-    {"FMUL", floating, {}},
-    {"FFMA", floating, {}},
-    {"FRND", floating, {}},
-    {"I2FP", floating, {}},
     {"FLO", unknown, {}, true},
     // No result, and no access of shared memory.
     {"NOP", nothing, {}}, {"BSSY", nothing, {}}, {"BSYNC", nothing, {}},

@@ -43,8 +43,6 @@ void least_or_most(Steps& steps, Instruction const& i, Opcode const& op);
 void absolute(Steps& steps, Instruction const& i, Opcode const& op);
 /// The three instructions on floats by which ptxas begins a division: functions of their operand, see execution/terms/division.hpp.
 void float_of_division(Steps& steps, Instruction const& i, Opcode const& op);
-/// FADD, FMUL, FFMA, FRND, F2I and I2FP that program::float_opcode() names (floats.cpp).
-void floating(Steps& steps, Instruction const& i, Opcode const& op);
 
 // ------------------------------------------------------------------------------------- bits, bytes and predicates (logic.cpp)
 

@@ -288,7 +288,7 @@ void float_of_division(Steps& steps, Instruction const& i, Opcode const& op) {
   static constexpr std::string_view known[] = {"I2F.U32.RP", "I2F.RP", "MUFU.RCP", "F2I.FTZ.U32.TRUNC.NTZ"};
   bool const one = i.operands.size() == 2 && !operand(i, 1).negative && !operand(i, 1).absolute;
   if (!one || std::find(std::begin(known), std::end(known), i.opcode) == std::end(known))
-    return op.base == "F2I" ? floating(steps, i, op) : unknown(steps, i, op);
+    return unknown(steps, i, op);
   steps.refine(op.base == "I2F" ? "I2F.RP"_form : op.base == "MUFU" ? "MUFU.RCP"_form : "F2I.TRUNC"_form);
   steps.put(operand(i, 0), steps.function_of(32, steps.word(operand(i, 1))));
 }

@@ -2,7 +2,6 @@
 import numpy as np
 
 INFINITY = np.float32(np.inf)
-ROUNDED = {"TRUNC": np.trunc, "FLOOR": np.floor, "CEIL": np.ceil}
 
 
 def float_of(word):
@@ -34,53 +33,7 @@ class Floats:
         self.put(i.ops[0], word_of(np.where(off, other, near)), on)
 
     def do_F2I(self, i, on):
-        how = i.mods & set(ROUNDED)
-        if len(how) != 1 or i.mods - {"FTZ", "U32", "S32", "NTZ", *how} or i.ops[1].odd:
+        if i.opcode != "F2I.FTZ.U32.TRUNC.NTZ":
             return self.unknown(i, on)
-        f = ROUNDED[how.pop()](self.floats(i.ops[1], i).astype(np.float64))
-        least, most = (0.0, 2.0 ** 32 - 1) if "U32" in i.mods else (-2.0 ** 31, 2.0 ** 31 - 1)
-        whole = np.clip(np.where(np.isnan(f), 0, f), least, most).astype(np.int64)
-        self.put(i.ops[0], whole.astype(np.uint64) & np.uint64(0xFFFFFFFF), on)
-
-    def floats(self, o, i):
-        """An operand as floats, |x| before -x."""
-        try:
-            word = word_of(np.full(self.n, np.float32(o.text)))
-        except ValueError:
-            plain = type(o)(o.text.lstrip("-").replace("|", ""))
-            word = self.value(plain) & np.uint64(0x7FFFFFFF if o.abs else 0xFFFFFFFF)
-            word = word ^ np.uint64(0x80000000 if o.neg else 0)
-        f = float_of(word)
-        return np.where(np.abs(f) < np.float32(2.0 ** -126), np.copysign(np.float32(0), f), f) if "FTZ" in i.mods else f
-
-    def put_float(self, i, f, on):
-        f = f.astype(np.float32)
-        flushed = np.where(np.abs(f) < np.float32(2.0 ** -126), np.copysign(np.float32(0), f), f) if "FTZ" in i.mods else f
-        self.put(i.ops[0], word_of(flushed), on)
-
-    def in_floats(self, i, on):
-        """FADD, FMUL, FFMA, FRND: double numbers, rounded to odd, so that the float is that of one rounding."""
-        how = i.mods & set(ROUNDED) if i.base == "FRND" else set()
-        if i.mods - {"FTZ", *how} or any(o.odd for o in i.ops) or (i.base == "FRND" and len(how) != 1):
-            return self.unknown(i, on)
-        with np.errstate(all="ignore"):
-            a, *rest = (self.floats(o, i).astype(np.float64) for o in i.ops[1:])
-            if i.base == "FRND":
-                return self.put_float(i, ROUNDED[how.pop()](a), on)
-            if i.base == "FMUL":
-                return self.put_float(i, a * rest[0], on)
-            x, y = (a, rest[0]) if i.base == "FADD" else (a * rest[0], rest[1])
-            total = x + y
-            back = total - x
-            error = (x - (total - back)) + (y - back)
-            even = total.view(np.int64) & 1 == 0
-            odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-            return self.put_float(i, np.where(np.isfinite(total) & (error != 0) & even, odd, total), on)
-
-    do_FADD = do_FMUL = do_FFMA = do_FRND = in_floats
-
-    def do_I2FP(self, i, on):
-        if i.mods not in ({"F32", "U32"}, {"F32", "S32"}) or i.ops[1].neg or i.ops[1].abs:
-            return self.unknown(i, on)
-        word = self.value(i.ops[1]).astype(np.uint32)
-        self.put(i.ops[0], word_of((word if "U32" in i.mods else word.view(np.int32)).astype(np.float64)), on)
+        f = float_of(self.value(i.ops[1])).astype(np.float64)
+        self.put(i.ops[0], np.clip(np.trunc(np.where(np.isnan(f), 0, f)), 0, 2.0 ** 32 - 1).astype(np.uint64), on)

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace swizproof::program {
@@ -17,10 +16,6 @@ namespace swizproof::program {
 /// Checked by Floating.FollowsTheTable and Floating.AgreesWithIntegersWhereTheyAreExact.
 [[nodiscard]] std::optional<std::uint64_t> float_result(std::string_view opcode,
                                                         std::array<std::uint64_t, 3> const& sources);
-
-/// Returns the PTX instruction with the result of a SASS instruction; empty without one. Checked by Floating.OfSassIsThatOfPtx.
-/// `float_opcode("F2I.FTZ.FLOOR.NTZ")` is cvt.rmi.ftz.s32.f32.
-[[nodiscard]] std::string float_opcode(std::string_view sass);
 
 /// True if two numbers compare as an operator of setp says; nothing for one that is none. Those with u also hold where one of the two is
 /// NaN.

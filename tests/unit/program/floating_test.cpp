@@ -69,6 +69,8 @@ TEST(Floating, FollowsTheTable) {
       {"cvt.rzi.u32.f32", {0x4f000000}, 0x80000000},
       {"cvt.rzi.s32.f32", {nan}, {}},
       {"cvt.rni.s32.f32", {one}, {}},
+      {"cvt.rpi.f32.f32", {0x3fc00000}, 0x40000000},  // 1.5
+      {"cvt.rpi.f32.f32", {0xbf000000}, 0x80000000},  // -0.5
       {"cvt.f64.f32", {one}, 0x3ff0000000000000},
       {"cvt.rn.f32.f64", {0x3ff0000000000000}, one},
       {"ex2.approx.f32", {one}, {}},
@@ -77,20 +79,6 @@ TEST(Floating, FollowsTheTable) {
   };
   for (Row const& row : rows)
     EXPECT_EQ(float_result(row.opcode, row.sources), row.result) << row.opcode << " " << row.sources[0];
-}
-
-TEST(Floating, OfSassIsThatOfPtx) {
-  EXPECT_EQ(float_opcode("F2I.FTZ.FLOOR.NTZ"), "cvt.rmi.ftz.s32.f32");
-  EXPECT_EQ(float_opcode("F2I.U32.TRUNC.NTZ"), "cvt.rzi.u32.f32");
-  EXPECT_EQ(float_opcode("FRND.CEIL"), "cvt.rpi.f32.f32");
-  EXPECT_EQ(float_opcode("I2FP.F32.U32"), "cvt.rn.f32.u32");
-  EXPECT_EQ(float_opcode("FADD.FTZ"), "add.ftz.f32");
-  EXPECT_EQ(float_opcode("FFMA"), "fma.rn.f32");
-  for (std::string const other : {"F2I.NTZ", "F2I.F64.TRUNC", "F2I.S64.TRUNC", "FADD.RM", "FADD.SAT",
-                                  "FMUL.D2", "I2FP.F16.S32", "MUFU.RCP", "FRND", "FFMA.U32", "IADD3"})
-    EXPECT_EQ(float_opcode(other), "") << other;
-  EXPECT_EQ(float_result("cvt.rpi.f32.f32", {0x3fc00000}), 0x40000000U) << "1.5";
-  EXPECT_EQ(float_result("cvt.rpi.f32.f32", {0xbf000000}), 0x80000000U) << "-0.5";
 }
 
 TEST(Floating, AgreesWithIntegersWhereTheyAreExact) {
