@@ -67,13 +67,16 @@ void split_global(KernelReport& report) {
   report.accesses.erase(from, report.accesses.end());
 }
 
-/// Assumptions behind the sectors of global memory. `pointers`: parameters were taken to be aligned.
-std::vector<std::string> assumed_of_global(KernelReport const& report, bool pointers,
+/// Assumptions behind the sectors of global memory.
+std::vector<std::string> assumed_of_global(KernelReport const& report, AlignedPointers pointers,
                                            KernelOptions const& options) {
   std::vector<std::string> all;
-  if (pointers)
+  if (pointers == AlignedPointers::given)
     all.push_back(
         fmt::format("pointers that are parameters are multiples of {} (--pointers)", options.pointers));
+  if (pointers == AlignedPointers::copied)
+    all.emplace_back(
+        "pointers that cp.async.cg reads are multiples of 128, as those of cudaMalloc (--pointers 16: any)");
   if (std::any_of(report.global.begin(), report.global.end(),
                   [](KernelAccess const& a) { return a.sectors->near; }) ||
       std::any_of(report.accesses.begin(), report.accesses.end(),
@@ -109,7 +112,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   }
   bool const bypasses = std::any_of(kernel.program.accesses.begin(), kernel.program.accesses.end(),
                                     [](program::MemoryAccess const& m) { return m.bypasses; });
-  bool const aligned = (options.global || bypasses) && align_pointers(kernel);
+  AlignedPointers const aligned = options.global || bypasses ? align_pointers(kernel) : AlignedPointers::none;
   if (accesses_memory(kernel.program)) kernel.warps.start(warps);  // the terms in the lanes of each warp
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict

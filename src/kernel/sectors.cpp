@@ -133,24 +133,31 @@ SectorsInCase sectors_in(ExecutedKernel const& kernel, LanesInCase const& now,
   return out;
 }
 
-bool align_pointers(ExecutedKernel& kernel) {
-  bool any = false;
+AlignedPointers align_pointers(ExecutedKernel& kernel) {
+  bool const given = kernel.options.pointers != 0;
+  std::uint64_t const bytes = given ? kernel.options.pointers : global_line_bytes;
   std::set<std::uint32_t> pointers;
-  for (std::size_t i = 0; i < kernel.program.accesses.size(); ++i) {
+  auto const& accesses = kernel.program.accesses;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    bool const source =
+        i + 1 < accesses.size() && accesses[i + 1].bypasses && accesses[i + 1].line == accesses[i].line;
+    if (!(accesses[i].global || (given && accesses[i].generic)) || !(given || source)) continue;
     std::set<std::uint32_t> of_one;
-    bool const global = kernel.program.accesses[i].global || kernel.program.accesses[i].generic;
-    if (global && kernel.execution.accesses[i].reached &&
+    if (kernel.execution.accesses[i].reached &&
         find_pointers(kernel, kernel.execution.accesses[i].address, of_one, 0))
       pointers.insert(of_one.begin(), of_one.end());
   }
+  AlignedPointers from = AlignedPointers::none;
   for (std::uint32_t s = 0; s < kernel.program.symbols.size(); ++s) {
     program::Variable& v = kernel.program.symbols[s];
-    if (kernel.launch.params.contains(v.name))
+    if (kernel.launch.params.contains(v.name)) {
       v.points_to = 1;
-    else if (pointers.contains(s) && v.points_to < kernel.options.pointers)
-      v.points_to = kernel.options.pointers, any = true;
+    } else if (pointers.contains(s) && v.points_to < bytes) {
+      v.points_to = bytes;
+      from = given ? AlignedPointers::given : AlignedPointers::copied;
+    }
   }
-  return any;
+  return from;
 }
 
 unsigned ideal_of_global(ExecutedKernel& kernel, program::MemoryAccess const& access,

@@ -44,9 +44,16 @@ struct GlobalLanes {
 [[nodiscard]] std::optional<std::int64_t> stride_of(WarpAccess<std::uint32_t> const& lanes, unsigned bytes,
                                                     unsigned sectors);
 
-/// Takes from --pointers the alignment of parameters that global accesses take as their one pointer, and forgets that of parameters with a
-/// given value. Returns true if it took any.
-bool align_pointers(ExecutedKernel& kernel);
+/// Source of the alignment of pointers.
+enum class AlignedPointers : std::uint8_t {
+  none,    ///< .ptr .align of PTX alone
+  given,   ///< --pointers
+  copied,  ///< assumed: what cp.async.cg reads starts at a multiple of 128
+};
+
+/// Aligns parameters that are the one pointer of a global access, and forgets the alignment of those with a given value. Without --pointers
+/// these are the pointers of copies that bypass L1. Checked by BypassCopy.ReadsFromAlignedPointersUnlessTheyAreGiven.
+AlignedPointers align_pointers(ExecutedKernel& kernel);
 
 /// Sectors that the most lanes of a warp need at least which may execute an access.
 [[nodiscard]] unsigned ideal_of_global(ExecutedKernel& kernel, program::MemoryAccess const& access,

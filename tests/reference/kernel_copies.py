@@ -3,7 +3,7 @@
 
 A case is a kernel with one copy of 16 bytes a lane. Its lanes read rows of 1 to 32 units and write rows, each at a pitch, with a shift and perhaps an XOR of the units by
 the number of the row; a guard may switch lanes off, a loop may move both sides, a pitch may be the parameter n. The model computes the addresses of every lane of every
-warp in each iteration, for each start modulo 128 that --pointers leaves and for many n. It counts moves of sectors as sets, in its own words, and has no line of the
+warp in each iteration, for each start modulo 128 that --pointers leaves (0 without it) and for many n. It counts moves of sectors as sets, in its own words, and has no line of the
 program. Each execution must cost no more than a proof says, a refuted copy must have an execution above its allowance, and a number that is reached must be the most.
 """
 import collections
@@ -132,7 +132,7 @@ def compare(case, answer, at_most, pointers, odd):
     rows = "whole sectors of one line" in assumed
     above, most, repeated = False, 0, False
     numbers = list(range(0, 72)) + [77, 128, 256, 1000]
-    for pairs in case.executions(range(0, LINE, max(pointers, UNIT)), numbers):
+    for pairs in case.executions(range(0, LINE, LINE if pointers is None else max(pointers, UNIT)), numbers):
         if rows:
             cost, least = len({d // LINE for _, d in pairs}), 4
         else:
@@ -165,8 +165,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         while done < arguments.cases:
             at_most = rng.choice([None, None, rng.randrange(1, 33)])
-            pointers = rng.choice([1, 16, 32, 64, 128, 256])
-            words = ["--pointers", str(pointers)] + ([] if at_most is None else ["--at-most", str(at_most)])
+            pointers = rng.choice([None, 1, 16, 32, 64, 128, 256])
+            words = ([] if pointers is None else ["--pointers", str(pointers)]) + ([] if at_most is None else ["--at-most", str(at_most)])
             cases = [Case(done + k, rng, rng.choice([32, 32, 64, 96, 17, 40])) for k in range(min(40, arguments.cases - done))]
             answers = kernels_of(arguments.binary, folder, "".join(case.ptx() for case in cases), *words)
             for case in cases:

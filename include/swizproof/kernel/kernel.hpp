@@ -67,7 +67,8 @@ struct KernelOptions {
       true;  ///< a write needs a fence.proxy.async before wgmma reads it, or a bulk copy overwrites it
   bool global = false;          ///< fill KernelReport::global
   unsigned excess_sectors = 1;  ///< allowed sectors of global memory above the ideal
-  unsigned pointers = 1;        ///< bytes that divide each parameter that is a pointer: a power of two
+  unsigned pointers =
+      0;  ///< bytes, a power of two, that divide each parameter that is a pointer; 0: 128 for those that cp.async.cg reads
   bool any_base =
       false;  ///< every base of an array that PTX permits; else those that a device gives (H18), where they decide
 };

@@ -111,7 +111,7 @@ std::string text_of(EntryOf const& one, Common const& common, KernelArguments co
   if (options.global)
     entry.add_value("global", "true")
         .add("excess_sectors", std::optional<std::uint64_t>(options.excess_sectors));
-  if (options.pointers > 1) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
+  if (options.pointers != 0) entry.add("pointers", std::optional<std::uint64_t>(options.pointers));
   entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most);
   if (lock)
     entry.add_value("allow", allowances_of(one.results, sources));

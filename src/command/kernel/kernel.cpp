@@ -223,7 +223,7 @@ void refuse_mixed(Common const& common, KernelArguments const& arguments, Kernel
     throw InputError::whole("--watch prints text alone", "--watch",
                             "leave out --json, --format, --emit, --sarif, --html and --since");
   refuse_without_source(arguments.compiler, arguments.files);
-  if (!std::has_single_bit(options.pointers))
+  if (options.pointers != 0 && !std::has_single_bit(options.pointers))
     throw InputError::whole("an alignment is a power of two", fmt::format("--pointers {}", options.pointers));
   if (!arguments.emit.empty() && !arguments.since.empty())
     throw InputError::whole("--emit prints obligations, and --since a comparison", "--emit " + arguments.emit,
@@ -365,10 +365,10 @@ void add_questions_to(CLI::App& sub, KernelArguments& arguments, KernelOptions& 
       ->capture_default_str();
   sub.add_option(
          "--pointers", options.pointers,
-         "bytes, a power of two, that divide each pointer that is a parameter, with --global and for what\n"
-         "cp.async.cg reads; 256 for what cudaMalloc returns. Listed as an assumption. Else that of .ptr "
-         ".align,\n"
-         "or any aligned address")
+         "bytes, a power of two, that divide each pointer that is a parameter; 256 for what cudaMalloc "
+         "returns. "
+         "Listed\n"
+         "as an assumption. Without it any aligned address, and .ptr .align; 128 for what cp.async.cg reads")
       ->check(CLI::Range(1, 1 << 20));
   sub.add_flag("--same-values", options.same_values, "with --races: accept two writes of the same value")
       ->needs(races);

@@ -6,6 +6,7 @@
 #include <swizproof/kernel/kernel.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gtest/gtest.h>
 
@@ -72,28 +73,6 @@ TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
   EXPECT_EQ(round.wavefronts, 64U);
   EXPECT_EQ(of_sass("SHF.L.U32 R5, R0, 0x3, RZ\nATOMS.CAST.SPIN.64 P0, [R5+0x400], R2, R6").verdict,
             KernelVerdict::proved);
-}
-
-TEST(Kernel, IndicesFromFloatsOfSassAreExecuted) {
-  auto const of_sass = [](std::string const& index) {
-    sass::Module const m = sass::read_module(
-        sass_kernel("S2R R0, SR_TID.X\n" + index + "\nSHF.L.U32 R5, R4, 0x2, RZ\nLDS R6, [R5+0x400]\nEXIT"),
-        "k.sass");
-    KernelOptions options;
-    options.block = {64, 1, 1};
-    return decide_kernel(m, sass::lower(m, m.functions.at(0)), options).accesses.at(0);
-  };
-  // Every 32nd word.
-  KernelAccess const column = of_sass("I2FP.F32.U32 R4, R0\nFMUL R4, R4, 32\nF2I.TRUNC.NTZ R4, R4");
-  EXPECT_EQ(column.verdict, KernelVerdict::refuted) << column.reason;
-  EXPECT_EQ(column.wavefronts, 32U);
-  EXPECT_TRUE(of_sass("I2FP.F32.U32 R4, R0\nFFMA R4, |R4|, 33, -R4\nFRND.FLOOR R4, R4\nF2I.FLOOR.NTZ R4, R4")
-                  .reached);
-  EXPECT_EQ(of_sass("I2FP.F32.U32 R4, R0\nFMUL R4, R4, 0.5\nF2I.TRUNC.NTZ R4, R4").verdict,
-            KernelVerdict::unknown)
-      << "no conflict is found, and none is excluded";
-  EXPECT_EQ(of_sass("I2FP.F32.U32 R4, R0\nFMUL.SAT R4, R4, 32\nF2I.TRUNC.NTZ R4, R4").verdict,
-            KernelVerdict::unknown);
 }
 
 /// A in registers: the descriptor of B is the second pair all the same.
@@ -291,6 +270,19 @@ TEST(BypassCopy, IsDecidedForEachStartOfItsSource) {
   ASSERT_EQ(a.worst->values.size(), 1U);
   EXPECT_EQ(a.worst->values[0].first, "(source of the first lane) % 128");
   EXPECT_EQ(a.worst->values[0].second, 64U);
+}
+
+TEST(BypassCopy, ReadsFromAlignedPointersUnlessTheyAreGiven) {
+  EXPECT_EQ(bypass_cost("", with_pointers(0)), "proved 4 of 4");
+  EXPECT_EQ(bypass_cost("", with_pointers(1)), bypass_cost("", with_pointers(16)));
+  auto const assumed = [](unsigned pointers) {
+    return fmt::format("{}", fmt::join(report_of(bypassing(""), with_pointers(pointers)).rests_on, "\n"));
+  };
+  EXPECT_EQ(assumed(0).find("pointers that cp.async.cg reads are multiples of 128"), 0U);
+  EXPECT_EQ(assumed(16).find("cp.async.cg"), std::string::npos);
+  KernelOptions given = with_pointers(0);
+  given.params["g"] = {16};
+  EXPECT_EQ(bypass_cost("", given).substr(0, 7), "refuted");
 }
 
 TEST(BypassCopy, IsDecidedForEachStartOfItsDestination) {
