@@ -177,6 +177,21 @@ std::string_view rule_of_wait(FlowKernel const& kernel, std::uint32_t instructio
                                                : isa::barrier;
 }
 
+/// Throws the fault of warps that wait when no warp goes on. Lanes that are apart wait for the others of their warp.
+void throw_if_stuck(ClusterState const& state) {
+  FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, {}, {}, {}, false};
+  for (Warp const& warp : state.warps) {
+    if (warp.paths.empty()) continue;
+    std::uint32_t at = instruction_of(state.kernel, warp.paths.back());
+    if (warp.apart && at == warp.apart->line) at = instruction_of(state.kernel, warp.paths.front());
+    if (std::find(stuck.waits.begin(), stuck.waits.end(), at) == stuck.waits.end()) stuck.waits.push_back(at);
+    if (!stuck.text.empty()) continue;
+    stuck.text = state.units.warp(warp.number) + " waits and is never released";
+    stuck.rule = rule_of_wait(state.kernel, at), stuck.second = {at, warp.counts[at], warp.number * 32, true};
+  }
+  if (!stuck.text.empty()) throw stuck;
+}
+
 /// Executes an instruction by which the lanes of a warp exchange values; false if it is none.
 bool exchange(Now const& now) {
   switch (now.decoded.handler) {
@@ -233,7 +248,8 @@ bool BlockRun::run_round(WarpOrder const& order) {
   for (unsigned const w : order.warps) {
     Warp& warp = state_.warps[w];
     if (warp.waits || warp.paths.empty()) continue;
-    bool const progress = run_warp(warp);
+    bool const was_apart = warp.apart.has_value(), progress = run_or_stay_apart(warp);
+    if (progress && was_apart) throw FlowRefused{*warp.apart};
     if (warp.paths.empty() && !warp.ended) end_warp(block_of(warp), warp);
     any = any || progress;
     bool const again = warp.yields;
@@ -260,17 +276,7 @@ void BlockRun::run_warps(WarpOrder const& order) {
     while (run_round(order)) tried = 0;
     if (!split_waiting_warps()) break;
   }
-  FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, {}, {}, {}, false};
-  for (Warp const& warp : state_.warps) {
-    if (warp.paths.empty()) continue;
-    std::uint32_t const at = instruction_of(state_.kernel, warp.paths.back());
-    if (std::find(stuck.waits.begin(), stuck.waits.end(), at) == stuck.waits.end()) stuck.waits.push_back(at);
-    if (!stuck.text.empty()) continue;
-    stuck.text = state_.units.warp(warp.number) + " waits and is never released";
-    stuck.rule = rule_of_wait(state_.kernel, at),
-    stuck.second = {at, warp.counts[at], warp.number * 32, true};
-  }
-  if (!stuck.text.empty()) throw stuck;
+  throw_if_stuck(state_);
 }
 
 /// The end of the cluster.
@@ -295,6 +301,17 @@ std::set<std::uint32_t> BlockRun::executed() const {
     for (std::uint32_t i = 0; i < warp.counts.size(); ++i)
       if (warp.counts[i] != 0) out.insert(i);
   return out;
+}
+
+/// The same of a warp that waits, too, where a part of it is at an instruction that all of its lanes have to execute, and the others wait.
+bool BlockRun::run_or_stay_apart(Warp& warp) {
+  std::uint64_t const before = steps_;
+  try {
+    return run_warp(warp);
+  } catch (FlowApart const& apart) {
+    warp.apart = apart;
+    return steps_ > before + 1;
+  }
 }
 
 /// Runs a warp until it waits or ends; true if it has executed anything.

@@ -54,6 +54,7 @@ class BlockRun {
  private:
   void run_warps(WarpOrder const& order);
   bool run_round(WarpOrder const& order);
+  bool run_or_stay_apart(Warp& warp);
   bool split_waiting_warps();
   void end();
   bool run_warp(Warp& warp);

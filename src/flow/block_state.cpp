@@ -182,10 +182,12 @@ Word Now::choice(unsigned width, Word const& condition, Word const& yes, Word co
 
 void Now::refuse_split() const {
   if (warp.split && mask != warp.live)
-    refuse(
-        fmt::format("lanes of {} are on two sides of a branch, and some of them wait: where they meet is not "
-                    "modelled",
-                    block.units.warp(warp.number)));
+    throw FlowApart{
+        {fmt::format(
+             "lanes of {} are on two sides of a branch, and some of them wait: where they meet is not "
+             "modelled",
+             block.units.warp(warp.number)),
+         index}};
 }
 
 void Now::need_whole_warp() const {

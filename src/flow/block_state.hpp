@@ -54,7 +54,8 @@ struct Warp {
   bool switched = false;  ///< another of its paths runs first
   bool ended = false;
   bool split = false;  ///< lanes of it went on where others waited: where these meet them is not known
-  Votes votes{};       ///< of its threads; behind the barrier, of all of them
+  std::optional<FlowRefused> apart{};   ///< lanes of it are where all have to be, and the others wait
+  Votes votes{};                        ///< of its threads; behind the barrier, of all of them
   std::vector<std::uint32_t> counts{};  ///< executions of each instruction
   /// Lanes that execute a way which data may not choose: their stores may not happen.
   std::uint32_t doubtful = 0;

@@ -117,6 +117,9 @@ struct FlowRefused {
   bool by_data = false;      ///< since data decide
 };
 
+/// The same of an instruction that all lanes of a warp have to execute, at which a part of them is while the others wait.
+struct FlowApart : FlowRefused {};
+
 /// The blocks that a launch executes.
 [[nodiscard]] std::vector<std::array<std::uint32_t, 3>> blocks_of(FlowLaunch const& launch);
 

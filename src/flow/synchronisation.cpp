@@ -81,7 +81,7 @@ bool barrier(Now const& now) {
   // PTX ISA: bar is barrier.aligned, which all threads of the warp execute.
   bool const aligned = now.decoded.parts[0] == "bar" || now.decoded.has("aligned");
   if (now.mask != warp.live) {
-    now.refuse_split();
+    if (aligned) now.refuse_split();
     if (aligned)
       now.fault(FlowFaultKind::misuse, arrival.touch, isa::aligned,
                 fmt::format("a part of warp {} is at {}, which all of its threads have to execute",

@@ -312,6 +312,26 @@ TEST(Mbarriers, ReleaseLanesOnTwoSidesOfABranch) {
   EXPECT_EQ(both.kind(), "proved");
 }
 
+// Lane 0 waits, and the others come to an instruction of the whole warp.
+TEST(Mbarriers, HoldTheLanesThatNeedThoseThatWait) {
+  auto const answer = [](unsigned count, std::string const& needs_all) {
+    return Case{only_first("$I", fmt::format("mbarrier.init.shared.b64 [%r2+2048], {};\n", count)) + sync +
+                    "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $L;\n" + arrive + "bra $A;\n$L: " + wait(0, "$W") +
+                    "$A: " + needs_all,
+                "f32[128]",
+                "f32[128]",
+                {},
+                128}
+        .answer();
+  };
+  std::string const fence = "wgmma.fence.sync.aligned;\n",
+                    stuck = "never released: warp 0 waits and is never released";
+  EXPECT_EQ(answer(128, fence), stuck);
+  EXPECT_EQ(answer(128, sync), stuck);
+  EXPECT_EQ(answer(127, sync), "proved") << "the lanes meet at the barrier";
+  EXPECT_EQ(answer(127, fence).substr(0, 36), "unknown: lanes of warp 0 are on two ");
+}
+
 TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
   EXPECT_TRUE((Case{init + sync + arrive + wait(0, "$W")}.report().left_out.empty()));
   std::string const two_branches =
