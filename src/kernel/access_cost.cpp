@@ -69,6 +69,14 @@ LaneAddresses as_near(std::uint32_t active, LaneAddresses address) {
 
 namespace {
 
+/// True if where a lane is in its array depends on the array's address, and a device's is not known.
+bool takes_unknown_base(ExecutedKernel const& kernel, std::uint32_t access, program::Variable const& array) {
+  MemoryAccess const& m = kernel.program.accesses[access];
+  return !kernel.options.any_base && !array.placed &&
+         !kernel.origins.bases_of(kernel.execution.accesses[access], m.instruction->bytes, turn_of(m))
+              .empty();
+}
+
 /// The first lane that leaves its array, or is misaligned at each base.
 std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::uint32_t access,
                                              std::uint32_t active, LaneAddresses const& address,
@@ -87,17 +95,10 @@ std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::
   for (unsigned l = 0; l < 32; ++l) {
     if (!takes_part(*m.instruction, active, l)) continue;
     auto const at = static_cast<std::uint32_t>(address[l] - base->second);
-    if (end != 0 && std::uint64_t{at} + m.instruction->bytes > end) {
-      bool const before = static_cast<std::int32_t>(at) < 0;
-      std::string const byte = before ? fmt::format("{}", static_cast<std::int32_t>(at))
-                                      : fmt::format("{:#x}", std::max<std::uint64_t>(at, end));
-      return execution::AccessRun{
-          0,
-          {},
-          fmt::format("accesses byte {} of {}, which has {} bytes", byte, short_name(array.name), end),
-          l,
-          true};
-    }
+    bool const outside = end != 0 && std::uint64_t{at} + m.instruction->bytes > end;
+    if (outside && takes_unknown_base(kernel, access, array)) return std::nullopt;
+    if (outside)
+      return execution::AccessRun{0, {}, leaves_in_words(at, short_name(array.name), end), l, true};
     if (unit != 0 && at % unit != 0)
       return execution::AccessRun{
           0,

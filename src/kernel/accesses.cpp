@@ -266,7 +266,8 @@ class AccessDecision {
     if (faults.misaligned || faults.aligned) out.aligned = !faults.misaligned;
     out.in_bounds = search.first_faults.outside.empty() ? faults.in_bounds : std::optional(false);
     // No case settles it, and the ranges of all threads may.
-    if (!out.in_bounds && stays_within(kernel_, search.memory, search.access, search.symbol))
+    if (!out.in_bounds &&
+        stays_within(kernel_, search.memory, search.access, search.symbol, extent_of(kernel_, search.symbol)))
       out.in_bounds = true;
     auto const unit_bits = static_cast<unsigned>(std::countr_zero(search.memory.instruction->bytes));
     if (!out.aligned && kernel_.warps.plain(0).trailing_zeros(search.access.address) >= unit_bits)

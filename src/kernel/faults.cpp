@@ -17,17 +17,32 @@ using execution::LaneTruths;
 using execution::Leaf;
 using program::Variable;
 
+namespace {
+
+/// From here on: bytes below an array, which no more than 2^18 lie in front of. Other numbers may be products that wrap around.
+constexpr std::uint64_t first_below = 0xfffc0000;
+
+}  // namespace
+
 Extent extent_of(ExecutedKernel const& kernel, std::uint32_t symbol) {
   if (symbol == ~0U) return {};
   Variable const& array = kernel.program.symbols[symbol];
   auto const& dynamic = kernel.options.shared_bytes;
   if (kernel.program.language != "SASS") {
     std::uint64_t const bytes = array.extern_array ? dynamic.value_or(0) : array.bytes;
-    return {0, bytes, bytes};
+    return {0, bytes, array.extern_array && bytes == 0 ? first_below : bytes};
   }
   if (!array.sized) return {};
   std::uint64_t const bytes = array.bytes + dynamic.value_or(0);
   return {array.first, bytes, dynamic ? bytes + array.padding : 0};
+}
+
+std::string leaves_in_words(std::uint32_t at, std::string const& array, std::uint64_t end) {
+  auto const number = static_cast<std::int32_t>(at);
+  std::string const byte =
+      number < 0 ? std::to_string(number) : fmt::format("{:#x}", std::max<std::uint64_t>(at, end));
+  return fmt::format("accesses byte {} of {}, {}", byte, array,
+                     end == first_below ? "before its start" : fmt::format("which has {} bytes", end));
 }
 
 std::string why_no_bounds(ExecutedKernel const& kernel, ExecutedAccess const& access, std::uint32_t symbol) {
@@ -101,8 +116,9 @@ class FaultCheck {
     if (!aligned_) faults_.aligned = false;
     // One iteration is checked where all have one answer.
     auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
+    std::uint64_t const bytes = array_.bytes != 0 ? array_.bytes : array_.end;
     bool const steady = (!bounded_ || (*least >= array_.first + sum_.base &&
-                                       *top + sum_.last + sum_.most + unit_ <= array_.bytes + sum_.base)) &&
+                                       *top + sum_.last + sum_.most + unit_ <= bytes + sum_.base)) &&
                         std::all_of(sum_.counters.begin(), sum_.counters.end(),
                                     [&](SharedSum::Counter const& c) { return c.factor % unit_ == 0; });
     bool checked = false;
@@ -112,12 +128,12 @@ class FaultCheck {
   }
 
  private:
-  /// Counters are followed where they may misalign the access, and all of them if the array's size is known.
+  /// Counters are followed where they may misalign the access, and all of them if an end of the array is known.
   SharedSum find_sum() {
     SharedSum sum;
     Lanes const base = address_of_array();
     for (auto const& [atom, factor] : now_.address.terms) {
-      bool const follow = array_.bytes != 0 || factor % unit_ != 0;
+      bool const follow = array_.bytes != 0 || array_.end != 0 || factor % unit_ != 0;
       LanesByIteration const* const all = follow ? kernel_.iterations.of(now_.number, atom) : nullptr;
       if (all != nullptr && sum.cases * all->size() <= most_iterations_checked) {
         sum.counters.push_back({atom, factor, all});
@@ -215,14 +231,13 @@ class FaultCheck {
   void note_outside(std::vector<unsigned> const& lanes, LaneAddresses const& bytes) {
     if (lanes.empty() || !first_.outside.empty()) return;
     unsigned const l = lanes.front();
-    auto const before = static_cast<std::int32_t>(bytes[l]);
-    std::string const byte =
-        before < 0 ? fmt::format("{}", before) : fmt::format("{:#x}", std::max(bytes[l], array_.end));
-    std::string const text = fmt::format("lane {} of warp {} accesses byte {}", l, now_.number, byte);
-    first_.outside = kernel_.program.language == "SASS"
-                         ? fmt::format("{} of shared memory, which ends at {:#x}", text, array_.end)
-                         : fmt::format("{} of {}, which has {} bytes", text,
-                                       short_name(kernel_.program.symbols[now_.symbol].name), array_.end);
+    bool const sass = kernel_.program.language == "SASS";
+    std::string const text =
+        sass ? fmt::format("accesses byte {:#x} of shared memory, which ends at {:#x}",
+                           std::max(bytes[l], array_.end), array_.end)
+             : leaves_in_words(static_cast<std::uint32_t>(bytes[l]),
+                               short_name(kernel_.program.symbols[now_.symbol].name), array_.end);
+    first_.outside = fmt::format("lane {} of warp {} {}", l, now_.number, text);
   }
 
   /// Keeps the first lane that leaves an array if the guard lets it.
@@ -258,7 +273,7 @@ class FaultCheck {
   std::uint64_t unit_ = now_.memory.instruction->bytes;
   Extent array_ = extent_of(kernel_, now_.symbol);
   SharedSum sum_ = find_sum();
-  bool bounded_ = array_.bytes != 0 && sum_.on_array && sum_.most <= window;
+  bool bounded_ = (array_.bytes != 0 || array_.end != 0) && sum_.on_array && sum_.most <= window;
   bool aligned_ = sum_.zeros >=
                   static_cast<unsigned>(std::countr_zero(unit_));  ///< the sum that all lanes add is aligned
   bool differ_ = !aligned_ && lanes_differ();  ///< two lanes differ by no whole number of units

@@ -219,8 +219,7 @@ std::optional<Range> Ranges::behind(Id address, std::uint32_t symbol) {
 }
 
 bool stays_within(ExecutedKernel& kernel, program::MemoryAccess const& memory,
-                  execution::ExecutedAccess const& access, std::uint32_t symbol) {
-  Extent const array = extent_of(kernel, symbol);
+                  execution::ExecutedAccess const& access, std::uint32_t symbol, Extent const& array) {
   if (array.bytes == 0) return false;
   auto const at = Ranges(kernel, access.guard).behind(access.address, symbol);
   return at && at->least >= static_cast<std::int64_t>(array.first) &&

@@ -43,9 +43,10 @@ class Ranges {
   unsigned choices_ = 0;  ///< the same of choices, each side under its condition
 };
 
-/// True if every thread that executes an access stays within its array. Checked by KernelRanges.* in tests/unit/kernel/ranges_test.cpp and
+/// True if every thread that executes an access stays within these bytes of an array. Checked by KernelRanges.* in tests/unit/kernel/ranges_test.cpp and
 /// tests/reference/kernel_bounds.py.
 [[nodiscard]] bool stays_within(ExecutedKernel& kernel, program::MemoryAccess const& memory,
-                                execution::ExecutedAccess const& access, std::uint32_t symbol);
+                                execution::ExecutedAccess const& access, std::uint32_t symbol,
+                                Extent const& array);
 
 }  // namespace swizproof::kernel_detail

@@ -4,6 +4,7 @@
 #include "address_text.hpp"
 #include "bypass_copy.hpp"
 #include "needed_values.hpp"
+#include "ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -113,8 +114,12 @@ void Verdicts::find_executions(AccessSearch const& search, CaseCost const& cost,
 }
 
 void Verdicts::find_outside(AccessSearch const& search, KernelAccess& out) {
-  bool const open = !out.in_bounds && extent_of(kernel_, search.symbol).end != 0;
+  Extent const array = extent_of(kernel_, search.symbol);
+  bool const open = !out.in_bounds && array.end != 0;
   if (!open || kernel_.program.language == "SASS") return;
+  if (array.bytes == 0 &&
+      stays_within(kernel_, search.memory, search.access, search.symbol, {0, array.end, array.end}))
+    return;
   if (auto const& lane = search.first_faults.possible) {
     auto const values = outside_.find(kernel_.warps.plain(lane->warp), lane->warp, search.access.loop,
                                       search.access.guard, 1U << lane->lane, lane->assumptions);
@@ -260,6 +265,9 @@ void Verdicts::take_fault(SeenFault const& fault, bool by_replay, AccessSearch c
   std::string with;
   for (auto const& [name, value] : named(fault.read))
     with += fmt::format("{}{} = {}", with.empty() ? ", if " : ", ", name, value);
+  if (fault.outside && kernel_.options.any_base)
+    for (auto const& [name, at] : needed_bases(fault.bases, search))
+      with += fmt::format("{}{} = {:#x}", with.empty() ? ", if " : ", ", name, at);
   fault_ = fault;
   fault_by_replay_ = by_replay;
   fault_.text = text + with;

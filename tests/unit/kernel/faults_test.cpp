@@ -174,5 +174,52 @@ TEST(KernelFaults, ExecutionsBehindConditionsOnParametersAreFound) {
   EXPECT_NE(elements(4, "setp.gt.s32 %p1, %r3, 3; setp.lt.and.s32 %p1, %r3, 3, %p1; @%p1 ").in_bounds, false);
 }
 
+/// A store at `dynamic + %r9`, which these lines compute from the thread in %r1 and n in %r3.
+KernelAccess behind_dynamic(std::string const& offset, std::string const& guard = "") {
+  return one("mov.u32 %r8, dynamic; " + offset + " add.u32 %r7, %r8, %r9; " + guard +
+             " st.shared.u32 [%r7], %r1;");
+}
+
+TEST(KernelFaults, BelowADynamicArrayIsOutsideOfIt) {
+  KernelAccess const a = behind_dynamic("mov.u32 %r9, -16;");
+  EXPECT_EQ(a.in_bounds, false);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(a.reason, "lane 0 of warp 0 accesses byte -16 of dynamic, before its start");
+  EXPECT_EQ(behind_dynamic("mov.u32 %r9, 16;").in_bounds, std::nullopt) << "its size is not known";
+  std::string const words = "shl.b32 %r9, %r1, 2; sub.u32 %r9, %r9, 64;";
+  EXPECT_EQ(behind_dynamic(words).in_bounds, false);
+  EXPECT_EQ(behind_dynamic(words, "setp.ge.u32 %p1, %r1, 16; @%p1").in_bounds, std::nullopt);
+  EXPECT_EQ(behind_dynamic(words, "setp.ge.u32 %p1, %r1, 15; @%p1").reason,
+            "lane 15 of warp 0 accesses byte -4 of dynamic, before its start");
+  std::string const data = "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p1, %r6, 0; @%p1";
+  EXPECT_EQ(behind_dynamic(words, data).in_bounds, std::nullopt) << "it may not be executed";
+  EXPECT_EQ(behind_dynamic("shl.b32 %r9, %r3, 2; neg.s32 %r9, %r9;").reason,
+            "lane 0 of warp 0 accesses byte -4 of dynamic, before its start, if n = 1");
+}
+
+TEST(KernelFaults, AnIterationLeadsBelowADynamicArray) {
+  auto const iterations = [](std::string const& most) {
+    return one("mov.u32 %r8, dynamic; mov.u32 %r9, 0;\nL: sub.u32 %r7, %r8, %r9; st.shared.u32 [%r7+256], "
+               "%r1; add.u32 %r9, %r9, 64; setp.le.u32 %p1, %r9, " +
+               most + "; @%p1 bra L;")
+        .in_bounds;
+  };
+  EXPECT_EQ(iterations("256"), std::nullopt);
+  EXPECT_EQ(iterations("320"), false);
+}
+
+TEST(KernelFaults, DynamicArraysBeginAtOneAddress) {
+  auto const all = decided(
+      ".extern .shared .align 4 .b8 other[]; mov.u32 %r8, dynamic; mov.u32 %r9, other; st.shared.u32 "
+      "[%r8+-4], %r1; st.shared.u32 [%r9+-8], %r1; st.shared.u32 [%r9+8], %r1;");
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].in_bounds, false);
+  EXPECT_EQ(all[1].reason, "lane 0 of warp 0 accesses byte -8 of other, before its start");
+  EXPECT_EQ(all[2].in_bounds, std::nullopt);
+  // The sum of two addresses is that of no array.
+  EXPECT_EQ(one("mov.u32 %r8, dynamic; sub.u32 %r8, %r8, %r2; st.shared.u32 [%r8+-4], %r1;").in_bounds,
+            std::nullopt);
+}
+
 }  // namespace
 }  // namespace swizproof
