@@ -136,13 +136,18 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   return report;
 }
 
-/// A proof that no race exists assumes that each access stays in its array: nothing is proved where one does not.
-void withdraw_if_out_of_bounds(KernelRaces& races, std::vector<KernelAccess> const& accesses) {
-  auto const leaves = std::find_if(accesses.begin(), accesses.end(),
-                                   [](KernelAccess const& a) { return a.in_bounds == false; });
-  if (races.verdict != RaceVerdict::proved || leaves == accesses.end()) return;
+/// A proof that no race exists assumes that each access and copy stays in its array: nothing is proved where one does not.
+void withdraw_if_out_of_bounds(KernelRaces& races, KernelReport const& report) {
+  auto const line_of = [](auto const& all) -> std::optional<std::uint32_t> {
+    auto const leaves =
+        std::find_if(all.begin(), all.end(), [](auto const& one) { return one.in_bounds == false; });
+    return leaves == all.end() ? std::nullopt : std::optional(leaves->ptx_line);
+  };
+  std::optional<std::uint32_t> line = line_of(report.accesses);
+  if (!line) line = line_of(report.operands);
+  if (races.verdict != RaceVerdict::proved || !line) return;
   races = KernelRaces{.reason = "an access leaves its array, and may meet those to another one"};
-  races.lines = {leaves->ptx_line};
+  races.lines = {*line};
 }
 
 /// Instructions on tensor maps in shared memory: tensormap.replace, and the copy out of it.
@@ -200,7 +205,7 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& funct
     report.rests_on.push_back(kernel_detail::assumed_of_tensor_maps(report.tensor_maps));
   if (options.races) {
     report.races = kernel_detail::decide_races(module, function, options);
-    kernel_detail::withdraw_if_out_of_bounds(*report.races, report.accesses);
+    kernel_detail::withdraw_if_out_of_bounds(*report.races, report);
     for (std::uint32_t const line : report.races->lines)
       if (auto const at = std::find_if(f.body.begin(), f.body.end(),
                                        [&](ptx::Instruction const& i) { return i.line == line; });

@@ -1,6 +1,7 @@
 #include "operands.hpp"
 
 #include "address_text.hpp"
+#include "copy_bounds.hpp"
 #include "instructions.hpp"
 #include "known_bits.hpp"
 #include "operand_runs.hpp"
@@ -498,7 +499,10 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
   for (OperandDecision* const one : written) one->is_written_by_tma();
   for (auto const& one : open) one->decide(), kernel.warps.release();
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (kernel.program.operands[i].role == OperandRole::instruction) compare_with_matrices(kernel, i, all);
+    if (kernel.program.operands[i].role == OperandRole::instruction)
+      compare_with_matrices(kernel, i, all);
+    else
+      check_copy_bounds(kernel, i, all[i]);
   for (KernelOperand& o : all)
     if (o.verdict == KernelVerdict::unknown)
       o.reason = kernel.origins.with_line(std::move(o.reason), 0, o.ptx_line);

@@ -235,7 +235,8 @@ nlohmann::ordered_json to_json(KernelOperand const& o) {
   out["needed"] = o.needed;
   out["guaranteed"] = o.guaranteed ? Json(*o.guaranteed) : Json();
   if (o.instruction) out["instruction"] = to_json(*o.instruction);
-  if (o.reads) out["reads"] = *o.reads, out["in_bounds"] = o.in_bounds ? Json(*o.in_bounds) : Json();
+  if (o.reads) out["reads"] = *o.reads;
+  if (o.reads || o.in_bounds) out["in_bounds"] = o.in_bounds ? Json(*o.in_bounds) : Json();
   out["reason"] = text_or_null(o.reason);
   out["executed"] = o.executed;
   out["array"] = text_or_null(o.array);

@@ -4,7 +4,7 @@
 A model of its own, from PTX ISA 9.1 (9.7.9.25.4.1, 9.7.9.25.5.2, 9.7.15.5.1, 9.7.16.4.1): each value of a kernel is a line of PTX and a function of the
 array's base, the thread, the iteration and the parameter n. All bases that .align permits modulo 1024, all threads, iterations up to a bound and some n are run.
   - fields, needed bytes, array and verdict are as the executions have them; `guaranteed` divides in all of them, and no larger power of two does
-  - proved: no execution is wrong. refuted: one is, with the base that is named. An operand is wrong if its address is no multiple of 16, 128 or 8 bytes, if its
+  - proved: no execution is wrong. refuted: one is, with the base that is named. An operand is wrong if its address is no multiple of 16, 128 or 8 bytes, if its bytes leave its array, if its
     descriptor has no mode or version, or if bases move its start to another row of the swizzle pattern
   - unknown: only where a kernel has what the command does not decide (Case.open says what), or where a descriptor starts in another row than the first
 The last line has the numbers of cases by verdict and of differences; exit code 1 if there are some. --binary PATH asks a program in place of the Python
@@ -57,12 +57,13 @@ class Case:
     def __init__(self, rng, number):
         self.rng, self.name = rng, f"k{number}"
         self.lines, self.head, self.registers = [], "", 1
-        self.open = set()
+        self.open, self.rounds = set(), False
         self.array, self.align = f"a{number}", rng.choice([1, 2, 4, 8, 16, 16, 16, 32, 64, 128, 128, 256, 512, 1024, 1024, 1024, 2048])
         self.threads = rng.choice([32, 32, 64, 48, 20])
         self.ns = [0]
         extern = rng.random() < 0.5
-        self.declaration = f".extern .shared .align {self.align} .b8 {self.array}[];" if extern else f".shared .align {self.align} .b8 {self.array}[32768];"
+        self.bytes = None if extern else 32768  # of a dynamic array the start is known
+        self.declaration = f".extern .shared .align {self.align} .b8 {self.array}[];" if extern else f".shared .align {self.align} .b8 {self.array}[{self.bytes}];"
         self.kind = rng.choice(["wgmma", "wgmma", "wgmma", "tcgen05", "bulk", "tensor", "store", "mbarrier", "tile"])
         self.trips, self.guard, self.trap = None, None, None
         self.build()
@@ -95,6 +96,7 @@ class Case:
         """a, or a rounded up or down to some power of two, as code writes it."""
         to = self.rng.choice([16, 64, 128, 256, 512, 1024, 1024, 1024, 4096])
         how = self.rng.choice(["", "", "up", "up", "down", "rem", "div"])
+        self.rounds = how != ""
         if how == "up":
             return self.masked(self.plus(a, to - 1), WORD & -to)
         if how == "down":
@@ -193,7 +195,7 @@ class Case:
 
     def operand(self, guarded):
         rng, on = self.rng, "@%p1 " if guarded else ""
-        self.unit, self.fields, self.wrong, self.pattern = 16, None, "", None
+        self.unit, self.fields, self.wrong, self.pattern, self.size = 16, None, "", None, None
         if self.kind in ("wgmma", "tcgen05"):
             return self.descriptor(on, self.address())
         if self.kind == "tile":  # a destination, and a descriptor that may read it
@@ -216,10 +218,10 @@ class Case:
             self.unit = 128
             return self.emit(f"{on}cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd1, {{%r901}}], [{at.name}];")
         if self.kind == "mbarrier":
-            self.unit = 8
+            self.unit = self.size = 8
             self.emit("mov.u32 %r902, big;")
             return self.emit(f"{on}cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r902], [%rd1, {{%r901}}], [{at.name}];")
-        size = rng.choice([16, 64, 64, 64, 24, 8])
+        size = self.size = rng.choice([16, 64, 64, 64, 24, 8, 4096, 16384, 32768, 32784])
         self.wrong = "size" if size % 16 else ""
         self.emit("mov.u32 %r902, big;")
         return self.emit(f"{on}cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{at.name}], [%rd1], {size}, [%r902];")
@@ -314,7 +316,7 @@ class Expected:
         pattern = case.pattern
         self.needed = max(case.unit, pattern[0] if pattern else 0)
         self.guaranteed = self.needed
-        self.half = False
+        self.half, self.leaves = False, False
         for bases, at, lanes, _, _ in case.executions():
             if not lanes.any():
                 continue
@@ -325,6 +327,10 @@ class Expected:
                     part, on = at[:, w:w + 32] % (1 << 18), lanes[:, w:w + 32]
                     for x, o in zip(part, on):
                         self.lanes_differ |= o.any() and len(set(x[o])) > 1
+            if case.size is not None:
+                first = at - np.asarray(bases, dtype=np.int64).reshape(-1, 1)
+                end = first if case.bytes is None else first + case.size - case.bytes
+                self.leaves |= bool((((first < 0) | ((end > 0) & (case.bytes is not None))) & lanes).any())
             bad = (at % case.unit != 0) & lanes
             if bad.any():
                 for row in np.nonzero(bad.any(axis=1))[0]:
@@ -376,7 +382,12 @@ def differences(case, operand):
         if verdict == "proved":
             wrong.append("proved, and its fields or lanes differ")
         return wrong, "fields"
-    bad = bool(e.bad_bases) and "data" not in case.open
+    within = operand.get("in_bounds")
+    if within is not None and within == e.leaves:
+        wrong.append("bounds")
+    if e.leaves and within is None and not may_be_open and not case.rounds and verdict != "refuted":
+        wrong.append("leaves its array in an execution")
+    bad = bool(e.bad_bases or within is False) and "data" not in case.open
     if bad and verdict != "refuted" and not may_be_open:
         wrong.append("wrong in an execution")
     if (e.bad_bases or e.half or e.outside_row) and verdict == "proved":
@@ -384,11 +395,11 @@ def differences(case, operand):
     if verdict == "refuted":
         if not bad:
             wrong.append("refuted, and right in all executions")
-        elif operand["base"] is not None and operand["base"] % 1024 not in e.bad_bases:
+        elif within is not False and operand["base"] is not None and operand["base"] % 1024 not in e.bad_bases:
             wrong.append(f"base, not among {sorted(e.bad_bases)[:8]}")
     if not bad and not e.outside_row and verdict == "unknown" and not may_be_open:
         wrong.append("right in all executions")
-    if e.outside_row and not e.bad_bases and verdict != "unknown":
+    if e.outside_row and not bad and verdict != "unknown":
         wrong.append("starts in another row")
     if not case.open and not e.lanes_differ and not case.wrong and operand["guaranteed"] != e.guaranteed:
         wrong.append(f"guaranteed {e.guaranteed}")

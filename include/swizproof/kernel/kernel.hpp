@@ -248,7 +248,7 @@ struct KernelOperand {
   /// Bytes from the start to the end of the matrix that the instruction descriptor gives a descriptor of A or B.
   std::optional<std::uint64_t> reads{};
   std::optional<bool>
-      in_bounds{};  ///< the matrix ends in its array, in every execution; nothing where it is not decided
+      in_bounds{};  ///< the matrix, or what a bulk copy takes, lies in its array, in every execution; nothing: not decided
 };
 
 /// Result for one kernel.

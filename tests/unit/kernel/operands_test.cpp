@@ -35,7 +35,7 @@ KernelOperand operand_of(std::string const& body, KernelOptions options = {}) {
 }
 
 /// wgmma with A in registers and B at the address in %r10, with these other bits and this advance in units of 16 bytes.
-std::string wgmma_at(std::string const& address, std::string const& bits = "0x4000004000010000",
+std::string wgmma_of(std::string const& address, std::string const& bits = "0x4000004000010000",
                      std::string const& advance = "0") {
   return address +
          " and.b32 %r11, %r10, 0x3ffff; shr.u32 %r11, %r11, 4; cvt.u64.u32 %rd2, %r11;\nor.b64 %rd3, %rd2, " +
@@ -73,7 +73,7 @@ void expect_rows(std::vector<Row> const& rows) {
 using enum KernelVerdict;
 
 TEST(KernelOperand, FieldsOfADescriptor) {
-  KernelOperand const o = operand_of(wgmma_at("add.s32 %r10, %r2, 8192;", "0x4000004000010000", "2"));
+  KernelOperand const o = operand_of(wgmma_of("add.s32 %r10, %r2, 8192;", "0x4000004000010000", "2"));
   EXPECT_EQ(o.verdict, proved) << o.reason;
   EXPECT_EQ(o.what, "descriptor B");
   ASSERT_TRUE(o.descriptor);
@@ -101,75 +101,75 @@ TEST(KernelOperand, BothDescriptorsAreListed) {
 TEST(KernelOperand, PatternNeedsItsBase) {
   std::string const b64 = "0x8000002000010000", b32 = "0xc000001000010000", none = "0x0000001000080000";
   expect_rows({
-      {wgmma_at("mov.u32 %r10, %r2;"), proved, 1024},
-      {wgmma_at("mov.u32 %r10, %r3;"), refuted, 16, 128},
-      {wgmma_at("mov.u32 %r10, %r3;", "0x4000004000010000", "6"), refuted, 16, 128},
-      {wgmma_at("mov.u32 %r10, %r3;", b64), refuted, 16, 64},
-      {wgmma_at("mov.u32 %r10, %r3;", b32), refuted, 16, 32},
-      {wgmma_at("mov.u32 %r10, %r3;", none), proved, 16},
-      {wgmma_at("mov.u32 %r10, %r6;"), refuted, 256, 256},
-      {wgmma_at("mov.u32 %r10, %r6;", b64), refuted, 256, 256},
-      {wgmma_at("mov.u32 %r10, %r6;", b32), proved, 256},
+      {wgmma_of("mov.u32 %r10, %r2;"), proved, 1024},
+      {wgmma_of("mov.u32 %r10, %r3;"), refuted, 16, 128},
+      {wgmma_of("mov.u32 %r10, %r3;", "0x4000004000010000", "6"), refuted, 16, 128},
+      {wgmma_of("mov.u32 %r10, %r3;", b64), refuted, 16, 64},
+      {wgmma_of("mov.u32 %r10, %r3;", b32), refuted, 16, 32},
+      {wgmma_of("mov.u32 %r10, %r3;", none), proved, 16},
+      {wgmma_of("mov.u32 %r10, %r6;"), refuted, 256, 256},
+      {wgmma_of("mov.u32 %r10, %r6;", b64), refuted, 256, 256},
+      {wgmma_of("mov.u32 %r10, %r6;", b32), proved, 256},
       // Rounded up, down, and to too little.
-      {wgmma_at("add.s32 %r10, %r3, 1023; and.b32 %r10, %r10, -1024;"), proved, 1024},
-      {wgmma_at("and.b32 %r10, %r3, -1024;"), proved, 1024},
-      {wgmma_at("add.s32 %r10, %r3, 511; and.b32 %r10, %r10, -512;"), refuted, 512, 128},
-      {wgmma_at("add.s32 %r10, %r3, 511; and.b32 %r10, %r10, -512;", b64), proved, 512},
+      {wgmma_of("add.s32 %r10, %r3, 1023; and.b32 %r10, %r10, -1024;"), proved, 1024},
+      {wgmma_of("and.b32 %r10, %r3, -1024;"), proved, 1024},
+      {wgmma_of("add.s32 %r10, %r3, 511; and.b32 %r10, %r10, -512;"), refuted, 512, 128},
+      {wgmma_of("add.s32 %r10, %r3, 511; and.b32 %r10, %r10, -512;", b64), proved, 512},
       // Rounded by arithmetic.
-      {wgmma_at("and.b32 %r8, %r3, 1023; sub.u32 %r10, %r3, %r8; add.u32 %r10, %r10, 1024;"), proved, 1024},
-      {wgmma_at("add.u32 %r8, %r3, 1023; div.u32 %r8, %r8, 1024; mul.lo.u32 %r10, %r8, 1024;"), proved, 1024},
+      {wgmma_of("and.b32 %r8, %r3, 1023; sub.u32 %r10, %r3, %r8; add.u32 %r10, %r10, 1024;"), proved, 1024},
+      {wgmma_of("add.u32 %r8, %r3, 1023; div.u32 %r8, %r8, 1024; mul.lo.u32 %r10, %r8, 1024;"), proved, 1024},
   });
 }
 
 TEST(KernelOperand, KMovesWithinARow) {
   auto const at = [](std::string const& advance) {
-    return wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", advance);
+    return wgmma_of("mov.u32 %r10, %r2;", "0x4000004000010000", advance);
   };
   expect_rows({{at("2"), proved, 1024},
                {at("7"), proved, 1024},
                {at("8"), unknown, 1024},
                {at("64"), proved, 1024},
-               {wgmma_at("mov.u32 %r10, %r2;", "0xc000001000010000", "1"), proved, 256},
-               {wgmma_at("mov.u32 %r10, %r2;", "0xc000001000010000", "2"), unknown, 256},
+               {wgmma_of("mov.u32 %r10, %r2;", "0xc000001000010000", "1"), proved, 256},
+               {wgmma_of("mov.u32 %r10, %r2;", "0xc000001000010000", "2"), unknown, 256},
                // Base offset 1 is of a pattern that begins 128 bytes behind.
-               {wgmma_at("add.u32 %r10, %r2, 128;", "0x4002004000010000"), proved, 1024},
-               {wgmma_at("mov.u32 %r10, %r2;", "0x4002004000010000"), unknown, 1024}});
+               {wgmma_of("add.u32 %r10, %r2, 128;", "0x4002004000010000"), proved, 1024},
+               {wgmma_of("mov.u32 %r10, %r2;", "0x4002004000010000"), unknown, 1024}});
 }
 
 TEST(KernelOperand, LowBitsThatTheShiftLoses) {
   std::string const none = "0x0000001000080000";
-  expect_rows({{wgmma_at("add.u32 %r10, %r2, 8;"), refuted, 8},
-               {wgmma_at("mov.u32 %r10, %r4;", none), refuted, 8, 8},
-               {wgmma_at("add.u32 %r10, %r4, 15; and.b32 %r10, %r10, -16;", none), proved, 16}});
+  expect_rows({{wgmma_of("add.u32 %r10, %r2, 8;"), refuted, 8},
+               {wgmma_of("mov.u32 %r10, %r4;", none), refuted, 8, 8},
+               {wgmma_of("add.u32 %r10, %r4, 15; and.b32 %r10, %r10, -16;", none), proved, 16}});
 }
 
 TEST(KernelOperand, FieldsThatAreNotConstant) {
   KernelOperand const o =
-      operand_of(wgmma_at("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
+      operand_of(wgmma_of("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
   EXPECT_EQ(o.verdict, unknown);
   EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant (PTX line 11)");
   // Bit 16 is bit 0 before the shift.
-  KernelOperand const masked = operand_of(wgmma_at(
+  KernelOperand const masked = operand_of(wgmma_of(
       "mov.u32 %r10, %r2;\nand.b32 %r8, %r5, 255;\ncvt.u64.u32 %rd4, %r8;\nshl.b64 %rd4, %rd4, 16;", "%rd4"));
   EXPECT_EQ(masked.reason, "bit 16 of the descriptor is not known to be constant (PTX line 11)");
   // A negative advance borrows from the next field, unless the start is known to be large enough.
-  KernelOperand const back = operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
+  KernelOperand const back = operand_of(wgmma_of("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
   EXPECT_EQ(back.verdict, unknown);
   EXPECT_EQ(back.reason, "bit 14 of the descriptor is not known to be constant (PTX line 14)");
   // Bit 15 belongs to no field.
-  EXPECT_EQ(operand_of(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000018000")).verdict, unknown);
+  EXPECT_EQ(operand_of(wgmma_of("mov.u32 %r10, %r2;", "0x4000004000018000")).verdict, unknown);
   KernelOperand const loaded =
-      operand_of(wgmma_at("mov.u32 %r10, %r2; ld.global.u64 %rd4, [%rd1]; shl.b64 %rd4, %rd4, 20;", "%rd4"));
+      operand_of(wgmma_of("mov.u32 %r10, %r2; ld.global.u64 %rd4, [%rd1]; shl.b64 %rd4, %rd4, 20;", "%rd4"));
   EXPECT_EQ(loaded.reason,
             "bit 20 of the descriptor is not known to be constant: it depends on the load at PTX line 13");
   // A number whose lowest bit is 0 is not 1.
-  EXPECT_EQ(operand_of(wgmma_at("mov.u32 %r10, %r2; and.b32 %r8, %r5, 2; setp.eq.u32 %p1, %r8, 1; selp.b64 "
+  EXPECT_EQ(operand_of(wgmma_of("mov.u32 %r10, %r2; and.b32 %r8, %r5, 2; setp.eq.u32 %p1, %r8, 1; selp.b64 "
                                 "%rd4, 0, 0x4000004000010000, %p1;",
                                 "%rd4"))
                 .verdict,
             proved);
   // Another descriptor in each lane.
-  KernelOperand const lanes = operand_of(wgmma_at("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
+  KernelOperand const lanes = operand_of(wgmma_of("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
   EXPECT_EQ(lanes.verdict, unknown);
   EXPECT_EQ(lanes.reason, "the lanes of a warp have different descriptors (PTX line 15)");
 }
@@ -259,6 +259,72 @@ TEST(KernelOperand, BulkCopies) {
       operands_of("cp.async.bulk.prefetch.L2.global [%rd1], 64; cp.async.bulk.commit_group;").empty());
 }
 
+TEST(KernelOperand, BulkCopiesThatLeaveTheirArray) {
+  auto const first = [](std::string const& address, std::string const& size) {
+    return operands_of(bulk_at(address, size)).at(0);
+  };
+  KernelOperand const whole = first("mov.u32 %r10, %r2;", "65536");
+  EXPECT_EQ(whole.verdict, proved);
+  EXPECT_EQ(whole.in_bounds, true);
+  KernelOperand const longer = first("mov.u32 %r10, %r2;", "65552");
+  EXPECT_EQ(longer.verdict, refuted);
+  EXPECT_EQ(longer.in_bounds, false);
+  EXPECT_EQ(longer.reason, "its 65552 bytes end 16 bytes behind tile");
+  EXPECT_EQ(first("add.u32 %r10, %r2, 65520;", "32").in_bounds, false);
+  EXPECT_EQ(first("sub.u32 %r10, %r2, 16;", "32").reason, "it begins 16 bytes before tile");
+  EXPECT_EQ(first("mov.u32 %r10, %r2;", "0").in_bounds, true);
+  KernelOperand const size = first("mov.u32 %r10, %r2;", "%r5");
+  EXPECT_EQ(size.verdict, proved);
+  EXPECT_EQ(size.in_bounds, std::nullopt) << "n bytes";
+  KernelOperand const start = first("mad.lo.u32 %r10, %r5, 16, %r2;", "16");
+  EXPECT_EQ(start.in_bounds, std::nullopt);
+  // The start of a dynamic array is known.
+  EXPECT_EQ(first("mov.u32 %r10, %r3;", "65552").in_bounds, std::nullopt);
+  EXPECT_EQ(first("sub.u32 %r10, %r3, 16;", "16").reason, "it begins 16 bytes before loose");
+  KernelOptions sized;
+  sized.shared_bytes = 1024;
+  EXPECT_EQ(operands_of(bulk_at("add.u32 %r10, %r3, 512;", "512"), sized).at(0).in_bounds, true);
+  EXPECT_EQ(operands_of(bulk_at("add.u32 %r10, %r3, 512;", "528"), sized).at(0).in_bounds, false);
+}
+
+TEST(KernelOperand, LanesAndIterationsWhoseCopiesLeaveTheirArray) {
+  auto const first = [](std::string const& body) { return operands_of(body).at(0).in_bounds; };
+  // 128 threads, each with 512 bytes.
+  EXPECT_EQ(first(bulk_at("mad.lo.u32 %r10, %r1, 512, %r2;", "512")), true);
+  EXPECT_EQ(first(bulk_at("mad.lo.u32 %r10, %r1, 512, %r2;", "528")), false);
+  EXPECT_EQ(first("setp.lt.u32 %p1, %r1, 127;" + bulk_at("mad.lo.u32 %r10, %r1, 512, %r2; @%p1", "528")),
+            true);
+  std::string const data = "ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 7;";
+  EXPECT_EQ(first(data + bulk_at("mov.u32 %r10, %r2; @%p1", "65552")), std::nullopt)
+      << "it may not be executed";
+  EXPECT_EQ(first("elect.sync %r8|%p1, -1;" + bulk_at("mov.u32 %r10, %r2; @%p1", "65552")), false);
+  auto const stages = [&](std::string const& count) {
+    return first("mov.u32 %r8, 0;\nL: " + bulk_at("mad.lo.u32 %r10, %r8, 16384, %r2;", "16384") +
+                 " add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " + count + "; @%p1 bra L;");
+  };
+  EXPECT_EQ(stages("4"), true);
+  EXPECT_EQ(stages("5"), false);
+}
+
+TEST(KernelOperand, OtherSidesOfCopiesThatLeaveTheirArray) {
+  auto const barrier = [](std::string const& offset) {
+    return operands_of(
+               "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 64, [%r4+" +
+               offset + "];")
+        .at(1);
+  };
+  EXPECT_EQ(barrier("56").in_bounds, true);
+  EXPECT_EQ(barrier("64").in_bounds, false);
+  EXPECT_EQ(barrier("64").reason, "its 8 bytes end 8 bytes behind odd");
+  EXPECT_EQ(operand_of("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2+65536], 16;").in_bounds,
+            false);
+  EXPECT_EQ(operand_of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 65552;")
+                .in_bounds,
+            false);
+  EXPECT_EQ(operands_of(tensor_at("mov.u32 %r10, %r2;")).at(0).in_bounds, std::nullopt)
+      << "its size is not known";
+}
+
 TEST(KernelOperand, CopiesOfTensors) {
   expect_rows({{tensor_at("add.u32 %r10, %r2, 128;"), proved, 128},
                {tensor_at("add.u32 %r10, %r2, 64;"), refuted, 64},
@@ -282,7 +348,7 @@ TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
   auto const both = [](std::string const& array, std::string const& behind,
                        std::string const& bits = "0x4000004000010000") {
     return operands_of(tensor_at("add.u32 %r10, " + array + ", " + behind + ";") +
-                       wgmma_at("mov.u32 %r10, " + array + ";", bits, "2"));
+                       wgmma_of("mov.u32 %r10, " + array + ";", bits, "2"));
   };
   auto const read = both("%r6", "0");  // destination, mbarrier, descriptor
   EXPECT_EQ(read[0].needed, 128U);
@@ -328,7 +394,7 @@ TEST(KernelOperand, Guards) {
 TEST(KernelOperand, ACheckOfTheBaseExcludesIt) {
   auto const checked = [](std::string const& mask) {
     return operand_of("and.b32 %r8, %r3, " + mask + "; setp.ne.u32 %p1, %r8, 0; @%p1 trap;" +
-                      wgmma_at("mov.u32 %r10, %r3;"));
+                      wgmma_of("mov.u32 %r10, %r3;"));
   };
   EXPECT_EQ(checked("1023").verdict, proved) << checked("1023").reason;
   // A size that is wrong for every base that the check permits.
@@ -347,7 +413,7 @@ TEST(KernelOperand, Loops) {
     return "mov.u32 %r8, 0; mov.u32 %r9, %r2; LOOP: " + body + " add.u32 %r9, %r9, " + step +
            "; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " + last + "; @%p1 bra LOOP;";
   };
-  std::string const tile = wgmma_at("mov.u32 %r10, %r9;"), copy = tensor_at("mov.u32 %r10, %r9;");
+  std::string const tile = wgmma_of("mov.u32 %r10, %r9;"), copy = tensor_at("mov.u32 %r10, %r9;");
   expect_rows({{loop("8192", "%r5", tile), proved, 1024},
                {loop("32", "4", tile), proved, 1024},
                {loop("32", "5", tile), unknown, 1024},
