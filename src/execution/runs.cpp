@@ -533,14 +533,14 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
     Word const& guard = registers_[static_cast<std::size_t>(m.guard)];
     part = under(part, lanes, guard.lane, guard.open, m.guard_negated);
   }
-  lanes = part.lanes;
   Addresses address{};
   for (unsigned l = 0; l < 32; ++l) address[l] = base.lane[l] + m.offset & 0xffffffff;
-  while (lanes != 0) {  // those that came by one way
+  for (lanes = part.lanes; lanes != 0;) {  // those that came by one way, behind a lock each alone
     std::uint32_t some = 0;
     for (unsigned l = 0; l < 32; ++l)
       if ((lanes >> l & 1) != 0 && ways_[l] == ways_[static_cast<std::size_t>(std::countr_zero(lanes))])
         some |= 1U << l;
+    if (execution_.accesses[index].lock != 0) some &= ~some + 1;
     lanes &= ~some;
     auto run = cost_of_(index, some, address, inputs.bases());
     if (run) run->open = part.open;

@@ -6,6 +6,7 @@
 #include "executed_kernel.hpp"
 #include "fixes.hpp"
 #include "launch.hpp"
+#include "locks.hpp"
 #include "named_access.hpp"
 #include "operands.hpp"
 #include "races.hpp"
@@ -114,6 +115,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
                                     [](program::MemoryAccess const& m) { return m.bypasses; });
   AlignedPointers const aligned = options.global || bypasses ? align_pointers(kernel) : AlignedPointers::none;
   if (accesses_memory(kernel.program)) kernel.warps.start(warps);  // the terms in the lanes of each warp
+  mark_locks(kernel);
   Arrays arrays(kernel.program, kernel.execution);
   report.accesses = decide_accesses(kernel, arrays);  // for each: its cases, replays on numbers, the verdict
   split_global(report);

@@ -72,6 +72,8 @@ class Origins {
   [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
   /// The leaf that a term is; none if it is a sum or another operation.
   [[nodiscard]] execution::Leaf const* leaf_at(Id id) const;
+  /// Line of the first instruction in a loop's header.
+  [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
   /// A leaf as a reason names it: `the load at PTX line 12`.
   [[nodiscard]] std::string text_of(Id id) const;
   /// A reason with the line of the instruction that makes a term, or of `line`, if it names none: `a sum is divided (PTX line 12)`.
@@ -90,7 +92,6 @@ class Origins {
   /// True for the upper word of an address that a parameter gives, plus carries and indices.
   [[nodiscard]] bool upper_word_of_parameter(Id id) const;
   [[nodiscard]] execution::Phi const& phi_at(Id id) const;
-  [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
   [[nodiscard]] Origin find_origin(Id term);
   /// True if a leaf takes something that was loaded.
   [[nodiscard]] bool takes_load(Id leaf);

@@ -345,9 +345,17 @@ bool Verdicts::is_never_executed(ExecutedAccess const& access) {
 
 void Verdicts::judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
   bool const guarded = cost.guard.leaf != 0;
-  Origin const path = guarded ? cost.guard : counts_alone(cost) ? origin_of_path(search.access) : Origin{};
+  bool const lock = !guarded && search.access.lock != 0;
+  Origin const path = guarded              ? cost.guard
+                      : lock               ? Origin{}
+                      : counts_alone(cost) ? origin_of_path(search.access)
+                                           : Origin{};
   out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
-  out.reason = guarded     ? "which lanes take part depends on " + kernel_.text_of(path.leaf)
+  out.reason = guarded ? "which lanes take part depends on " + kernel_.text_of(path.leaf)
+               : lock  ? fmt::format(
+                             "lanes leave the loop at {} line {} one by one: which of them execute it "
+                              "together is not known",
+                             kernel_.program.language, search.access.lock)
                : path.data ? "whether it is executed depends on " + kernel_.text_of(path.leaf)
                            : "no execution was found that takes as many";
 }

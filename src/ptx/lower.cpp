@@ -105,6 +105,16 @@ void dispatch(Steps& steps, Instruction const& i) {
   steps.unknown(i, reads_memory(op));
 }
 
+/// True if all lanes of a warp wait for each other at an instruction: a barrier, or one with all lanes in its mask.
+bool meets(Instruction const& i) {
+  Opcode const& op = i.opcode;
+  bool const barrier = op.name == "bar" || op.name == "barrier", warp = op.has("warp");
+  if (i.guard >= 0 || op.has("arrive") || !(barrier || op.has("sync"))) return false;
+  if (op.has("aligned") || (barrier && !warp)) return true;
+  Operand const& mask = warp || i.operands.empty() ? operand(i, 0) : i.operands.back();
+  return mask.kind == Operand::Kind::immediate && (mask.value & 0xffffffff) == 0xffffffff;
+}
+
 /// A function's instructions, one after another, and its blocks.
 class Lowering {
  public:
@@ -258,6 +268,8 @@ class Lowering {
     if (is_end(i.opcode)) return branch(i, -1);
     if (i.opcode.name == "brx") return indirect_branch(i);
     std::uint32_t const first = here();
+    if (program_.blocks.back().meets < 0 && meets(i))
+      program_.blocks.back().meets = static_cast<std::int32_t>(first);
     std::size_t const accesses = program_.accesses.size();
     dispatch(steps_, i);
     std::uint32_t const series = series_.of(i);

@@ -124,8 +124,8 @@ void set_atomic(Steps const& steps, Instruction const& i, MemoryAccess& m) {
 
 namespace {
 
-/// Adds an access to global memory, if they are listed, or one that counts in the cost of a copy to shared memory. `at_most`: reason if it
-/// may access fewer bytes.
+/// Adds an access to global memory, if they are listed, or one that counts: in the cost of a copy to shared memory, or as one to a lock.
+/// `at_most`: reason if it may access fewer bytes.
 void add_global(Steps& steps, Instruction const& i, Operand const& where, std::optional<Operation> operation,
                 unsigned bytes, std::string_view at_most = {}, bool counts = false) {
   if (!steps.lists_global && !counts) return;
@@ -255,8 +255,9 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     }
     steps.build.add(std::move(m));
   }
+  bool const strong = op.has("volatile") || op.has("relaxed") || op.has("acquire") || op.has("release");
   if (space == Space::global)
-    add_global(steps, i, where, load ? Operation::ld_shared : Operation::st_shared, each * lanes);
+    add_global(steps, i, where, load ? Operation::ld_shared : Operation::st_shared, each * lanes, {}, strong);
   if (!load) return;
   auto [base, offset] = address(steps, where);
   if (!base.constant)
@@ -330,7 +331,8 @@ void atomic(Steps& steps, Instruction const& i, bool returns) {
     m.reason = "the cost of atomics of this size was not measured";
   else
     set_atomic(steps, i, m);
-  if (space == Space::global) add_global(steps, i, operand(i, returns ? 1 : 0), std::nullopt, m.bytes);
+  if (space == Space::global)
+    add_global(steps, i, operand(i, returns ? 1 : 0), std::nullopt, m.bytes, {}, true);
   if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
   if (returns) steps.unknown(i, true);
 }

@@ -73,6 +73,7 @@ struct ExecutedAccess {
   std::vector<std::uint32_t> values{};  ///< nodes: words that a store stores (MemoryAccess::values)
   bool exact = true;                    ///< `guard` is exactly the lanes that execute it, if loops end
   bool apart = false;                   ///< lanes may execute it one after another (Flow::apart)
+  std::uint32_t lock = 0;  ///< line of a loop in front of it, which lanes leave one by one; 0: none
 };
 
 /// A function's values.
