@@ -33,6 +33,7 @@ class LineSum {
       judge(*out_.allowance.lost, *out_.lost, reached_of_block_);
     else if (out_.allowance.excess)
       judge(*out_.allowance.excess, out_.excess, reached_);
+    if (out_.runs_open() && out_.verdict == KernelVerdict::proved) out_.verdict = KernelVerdict::unknown;
     return out_;
   }
 

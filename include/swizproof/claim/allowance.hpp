@@ -21,11 +21,13 @@ struct AllowedLine {
   std::optional<std::uint64_t> lost =
       0;  ///< by all executions of a block; nothing: their number is not known
   /// proved: the sum is at most that of the allowance, or the allowance has none; refuted: it is above it; unknown: it is a bound that no
-  /// executions are known to reach.
+  /// executions are known to reach, or runs_open().
   KernelVerdict verdict = KernelVerdict::proved;
 
   /// True if the allowance has the number of a block, and that of the code is known: it is compared, else `excess`.
   [[nodiscard]] bool is_per_block() const { return allowance.lost && lost; }
+  /// True if the allowance has the number of a block, and how often a block executes what loses wavefronts is not known.
+  [[nodiscard]] bool runs_open() const { return allowance.lost && !lost; }
   /// True if no access needs as much as is allowed.
   [[nodiscard]] bool is_larger_than_needed() const;
 };

@@ -22,6 +22,13 @@ std::uint64_t allowed_sum(AllowedLine const& l) {
 }  // namespace
 
 std::string failing(AllowedLine const& l) {
+  bool const within = !l.allowance.excess || l.excess <= *l.allowance.excess;
+  if (l.runs_open() && within)
+    return fmt::format(
+        "{}: how often a block executes {} instruction{} is not known, and {} {} of a block {} are "
+        "allowed: it may be worse than when it was allowed",
+        l.allowance.line, l.instructions, l.instructions == 1 ? "" : "s", *l.allowance.lost, unit_of(l),
+        l.allowance.global ? "above the ideal" : "lost");
   return fmt::format("{}: {}{} by {} instruction{}, {} allowed: {}", l.allowance.line,
                      l.verdict == KernelVerdict::unknown ? "at most " : "", sum_of(l), l.instructions,
                      l.instructions == 1 ? "" : "s", allowed_sum(l),

@@ -59,7 +59,13 @@ TEST(Allowance, OfABlockGoesBeforeThatOfOneExecution) {
   };
   EXPECT_EQ(verdict(4), KernelVerdict::proved);
   EXPECT_EQ(verdict(5), KernelVerdict::refuted);
-  EXPECT_EQ(verdict({}), KernelVerdict::proved) << "the number is not known: excess is compared";
+  EXPECT_EQ(verdict({}), KernelVerdict::unknown) << "the number is not known";
+  EXPECT_EQ(line(allowing({}, 28), {access(8, true, {})}).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(line(allowing(6, 28), {access(8, true, {})}).verdict, KernelVerdict::refuted)
+      << "of one execution";
+  EXPECT_EQ(line(allowing({}, 28), {access(1, true, {})}).verdict, KernelVerdict::proved)
+      << "nothing is lost";
+  EXPECT_EQ(line(allowing(7, {}), {access(8, true, {})}).verdict, KernelVerdict::proved);
   // One instruction in a loop of 4, and four of them: a block loses the same.
   EXPECT_EQ(
       line(allowing(1, 4), {access(2, true, 1), access(2, true, 1), access(2, true, 1), access(2, true, 1)})
