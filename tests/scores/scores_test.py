@@ -217,6 +217,24 @@ class Scores(unittest.TestCase):
         self.check(self.run_script("esbmc.py", files), "a/fine | race free | proved | right", "a/host |  | none | not asked | ESBMC does not look", "a/known |  | none | not asked | the test is one",
                    "a/none | race free | none | not asked | the test has no launch", "a/racy | race | refuted | right", "a/wrong | race free | refuted | wrong", "6 cases: 2 right, 1 wrong")
 
+    def test_gpuverify(self):
+        head = "//{}\n//--blockDim=64 --gridDim=1\n{}"
+        files = {f"testsuite/CUDA/{name}/kernel.cu": head.format(label, "") + kernel("k", ["u64"], right)
+                 for name, label, right in (("free", "pass", True), ("racy", "xfail:NOT_ALL_VERIFIED", False), ("wrong", "pass", False))}
+        files["testsuite/CUDA/requires/kernel.cu"] = head.format("pass", "// __requires(n == 1)\n") + kernel("k", [], True)
+        result = self.run_script("gpuverify.py", files)
+        self.check(result, "free | race free | proved | right", "racy | race | refuted | right", "requires | race free | none | not asked | the label rests on an assumption of the source",
+                   "wrong | race free | refuted | wrong", "4 cases: 2 right, 1 wrong")
+
+    def test_gpuverify_benchmarks(self):
+        head = "//pass\n//--blockDim=[64,1] --gridDim=[1]{}\n{}"
+        cases = {"a/kernel.cu": ("", "typedef unsigned int size_t;\n", True), "b/memory.cu": ("", "// __requires(table[0] == 1)\n", True), "b/requires.cu": ("", "// __requires(n == 1)\n", True),
+                 "c/lockstep.cu": (" --warp-sync=32", "", True), "c/racy.cu": ("", "", False)}
+        files = {f"CUDA50/{name}": head.format(more, line) + kernel("k", ["u64"], right) for name, (more, line, right) in cases.items()}
+        self.check(self.run_script("gpuverify.py", files), "CUDA50/a | race free | proved | right", "CUDA50/b/memory.cu | race free | none | not asked | the label rests on an assumption of memory",
+                   "CUDA50/b/requires.cu | race free | proved | right", "CUDA50/c/lockstep.cu | race free | none | not asked | the label takes a warp", "CUDA50/c/racy.cu | race free | refuted | wrong",
+                   "5 cases: 2 right, 1 wrong, 0 explained, 0 undecided, 2 not asked")
+
     def test_pairs(self):
         commits = [(tag, {"src/fsm-cuda/main.cu": kernel("_Z9FSMKernel", ["u32", *["u64"] * 8], right), "src/include/a.h": ""}) for tag, right in (("before", False), ("75d70c1f2", True))]
         lines, code, _ = self.run_script("pairs.py", {}, commits)

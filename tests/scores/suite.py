@@ -23,10 +23,10 @@ class Failed(Exception):
 
 
 class Suite:
-    """A checkout, the programs that read it, and the answers so far."""
+    """A checkout, the programs that read it, and the answers so far. title: the suite's name, or a function that returns it for a checkout."""
 
     def __init__(self, title, arguments=None, commit=""):
-        parser = argparse.ArgumentParser(description=title)
+        parser = argparse.ArgumentParser(description=title if isinstance(title, str) else None)
         parser.add_argument("checkout", type=pathlib.Path)
         parser.add_argument("--binary", default="swizproof")
         parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
@@ -40,8 +40,8 @@ class Suite:
         self._temporary = tempfile.TemporaryDirectory()
         self.folder = self.given.keep or pathlib.Path(self._temporary.name)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.scores, self.title, self._last = collections.Counter(), title, None
-        print(f"# {title}, {commit or commit_of(self.checkout)}", flush=True)
+        self.scores, self.title, self._last = collections.Counter(), title if isinstance(title, str) else title(self.checkout), None
+        print(f"# {self.title}, {commit or commit_of(self.checkout)}", flush=True)
 
     def wanted(self, name):
         return self.given.only in name
