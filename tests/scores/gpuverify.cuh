@@ -22,7 +22,6 @@
 #ifndef GPUVERIFY_BENCHMARKS
 #define __requires(...) ((void)0)
 #else
-#include <curand_kernel.h>
 #include <math_constants.h>
 #define __requires(...) \
   if (!(__VA_ARGS__)) __trap()
