@@ -24,9 +24,11 @@ EDITS = {r"^(?=texture<)": "__constant__ ",
          r"^typedef unsigned int (size_t|clock_t);": "",
          r"^__device__ float fabs\(float\);": "",
          r"\bulong4\b": "uint4"}
+RACE = "PTX ISA, Memory Consistency Model, Data-Race"
 #: Kernels whose label breaks a rule, and the rule.
-EXPLAINED = {"gpgpu-sim_ispass2009/BFS/_kernel.cu": "threads whose nodes have a common neighbour store g_cost[tid] + 1 to it, values that differ if theirs do: "
-                                                    "PTX ISA, Memory Consistency Model: a data race, conflicting weak writes without an order"}
+EXPLAINED = {"CUDA50/6_Advanced/segmentationTreeThrust/_removeCycles.cu": f"a thread stores successors[tid], and one with this successor loads it, without an order: {RACE}",
+             "CUDA50/6_Advanced/threadFenceReduction/_reduceSinglePass.cu": "the last warp reduces without __syncwarp(): CUDA Programming Guide, Independent Thread Scheduling: a warp is not in lockstep",
+             "gpgpu-sim_ispass2009/BFS/_kernel.cu": f"threads whose nodes have a common neighbour store g_cost[tid] + 1 to it, values that differ if theirs do, without an order: {RACE}"}
 ASSERTING = r"\b(?:assert|__assert|__global_assert|__invariant|__global_invariant|__ensures|__requires)\s*\("
 
 
