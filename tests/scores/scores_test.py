@@ -235,6 +235,15 @@ class Scores(unittest.TestCase):
                    "CUDA50/b/requires.cu | race free | proved | right", "CUDA50/c/lockstep.cu | race free | none | not asked | the label takes a warp", "CUDA50/c/racy.cu | race free | refuted | wrong",
                    "5 cases: 2 right, 1 wrong, 0 explained, 0 undecided, 2 not asked")
 
+    def test_page_counts_false_alarms(self):
+        rows = ["a | race free | refuted | wrong | race | 0.1 s", "b | race free | refuted | explained | race | 0.1 s", "c | race | proved | wrong |  | 0.1 s"]
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "output")
+            page.write_text("\n".join(["# S, 1", *rows, "3 cases\n"]))
+            made = subprocess.run([sys.executable, HERE / "page.py", "--races", page], capture_output=True, text=True, check=True).stdout
+        self.assertIn("Wrong kernels that were proved, without an explanation: 1.\n", made)
+        self.assertIn("refuted, without an explanation: 1.\n", made)
+
     def test_pairs(self):
         commits = [(tag, {"src/fsm-cuda/main.cu": kernel("_Z9FSMKernel", ["u32", *["u64"] * 8], right), "src/include/a.h": ""}) for tag, right in (("before", False), ("75d70c1f2", True))]
         lines, code, _ = self.run_script("pairs.py", {}, commits)
