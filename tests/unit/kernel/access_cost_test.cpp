@@ -231,6 +231,18 @@ std::string bypass_cost(std::string const& changes, KernelOptions const& options
                      a.any_source ? ", any source" : "");
 }
 
+// Lanes of one address add up before they take a bank, if ptxas has the constant.
+TEST(Kernel, AtomicsOfAConstantMayTakeLess) {
+  auto const verdict = [](std::string const& value) {
+    return one("shl.b32 %r4, %r1, 3; add.u32 %r4, %r4, %r2; mov.u32 %r5, 7; red.shared.max.u32 [%r4], " +
+               value + ";")
+        .verdict;
+  };
+  EXPECT_EQ(verdict("%r1"), KernelVerdict::refuted);
+  EXPECT_EQ(verdict("5"), KernelVerdict::unknown);
+  EXPECT_EQ(verdict("%r5"), KernelVerdict::unknown);
+}
+
 // The numbers are those of gpu/evidence/h200-copies.json, by H22.
 TEST(BypassCopy, TakesWhatSourceAndDestinationTakeTogether) {
   EXPECT_EQ(bypass_cost(""), "proved 4 of 4");

@@ -360,6 +360,8 @@ TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
   EXPECT_EQ(other[2].needed, 1024U);
   EXPECT_EQ(other[2].verdict, refuted);
   EXPECT_EQ(other[2].base, 256U);
+  auto const behind = operands_of(tensor_at("mov.u32 %r10, %r6;") + wgmma_of("add.u32 %r10, %r6, 4096;"));
+  EXPECT_EQ(behind[2].needed, 1024U) << "nor is it of the tile in front of it";
   auto const offset = both("%r6", "0", "0x4002004000010000");  // base offset 1
   EXPECT_EQ(offset[2].needed, 1024U);
   EXPECT_NE(offset[2].verdict, proved);
@@ -389,6 +391,15 @@ TEST(KernelOperand, Guards) {
   EXPECT_EQ(fifth.verdict, unknown);  // lane 5 need not be elected
   EXPECT_NE(fifth.reason.find("no execution was found in which"), std::string::npos);
   EXPECT_EQ(guarded("ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 0;").verdict, unknown);
+}
+
+TEST(KernelOperand, PartsThatMoveWithTheBaseAreNoCases) {
+  for (std::string const part : {"setp.lt.u32 %p1, %r3, 4096; selp.b32 %r8, 0, 128, %p1;",
+                                 "popc.b32 %r8, %r3; shl.b32 %r8, %r8, 4;"}) {
+    KernelOperand const o = operand_of(wgmma_of(part + " add.u32 %r10, %r3, %r8;"));
+    EXPECT_EQ(o.verdict, unknown);
+    EXPECT_EQ(o.reason.find("how the address depends on the base is not followed"), 0U) << o.reason;
+  }
 }
 
 TEST(KernelOperand, ACheckOfTheBaseExcludesIt) {

@@ -294,6 +294,17 @@ TEST(Dumped, AnotherKernelIsNamedSo) {
   EXPECT_EQ(compare_compiled(trace, {other}, {}).instructions.at(0).outcome, AsCompiled::no_kernel);
 }
 
+TEST(Dumped, AParameterHasItsValueInBoth) {
+  CompiledOptions of_three{{{64, 1, 1}}, {{"#0", {3}}}};
+  Answer const a = compared("#7\nIMAD R5, R0, R3, RZ\nLEA R5, R5, 0x400, 0x2\nLDS R4, [R5]",
+                            ".loc 1 7 0\nmul.lo.u32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.u32 %r5, %r2, "
+                            "%r4;\nld.shared.u32 %r6, [%r5];",
+                            of_three);
+  ASSERT_EQ(a.trace.instructions.size(), 1U);
+  EXPECT_EQ(a.trace.instructions[0].patterns.size(), 2U) << "one of each warp";
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+}
+
 TEST(Dumped, AShapeThatIsNeededIsAskedFor) {
   EXPECT_THROW((void)as_trace(sass_of("#7\nS2R R5, SR_TID.Y\nLEA R2, R5, R2, 0x7\nLDS R4, [R2]"), sm_90, {}),
                InputError);
