@@ -178,6 +178,15 @@ class Scores(unittest.TestCase):
         self.check(self.run_script("faial_drf.py", files), "drf-saxpy | race free | proved | right", "racy-saxpy -p n=1 --index=[0] | race | proved | wrong",
                    "macro | not CUDA | none | not asked", "3 cases: 1 right, 1 wrong")
 
+    def test_faial_bc(self):
+        head = "// __global__ void reader(int *to)\n"
+        files = {f"examples/bc/{n}.cu": head + READER.format(pitch=pitch) for n, pitch in (("row", 128), ("pad", 132), ("half", 64))}
+        files["examples/bc/test.ml"] = ('let per_request_tests = [\n  "pad.cu", ["--only-reads"], "1";\n]\nlet bc_tests = [\n  "row.cu", ["--blockDim=[64,1]"; "--gridDim=2";], "31";\n'
+                                        '  "half.cu", ["--blockDim=64"], "31";\n]\nlet ua_tests = [\n  "pad.cu", [], "1";\n]\nlet unsupported = [\n')
+        files["examples/bc/pad.cu"] = "// --blockDim=[32,1,1]\n" + files["examples/bc/pad.cu"]
+        self.check(self.run_script("faial_bc.py", files), "pad.cu --only-reads | 1 | 1 | right", "row.cu --blockDim=[64,1] --gridDim=2 | 31 | 31 | right",
+                   "half.cu --blockDim=64 | 31 | 15 | wrong", "pad.cu | 1 | 1 | right", "4 cases: 3 right, 1 wrong")
+
     def test_dat3m(self):
         test = "PTX t\n{\nx=0;\nP1:r0=0;\n}\n P0@cta 0,gpu 0 | P1@cta %d,gpu 0 ;\n st.weak x, 1   | bar.cta.sync 1 ;\n bar.cta.sync 1 | ld.weak r0, x  ;\n%s\n(P1:r0 == %d)\n"
         cases = {"all": (0, "forall", 1, 1), "never": (0, "exists", 0, 0), "false": (0, "exists", 0, 1), "blocks": (1, "forall", 1, 0)}
