@@ -82,7 +82,7 @@ def indexed(ptx, path, parameters):
 
 
 def cost_of(kernel, block, kind):
-    """The cost, and why there is none."""
+    """The cost; or nothing and the reason."""
     warps = 1
     for d in block.split(","):
         warps *= int(d)
