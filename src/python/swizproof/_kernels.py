@@ -121,7 +121,7 @@ class KernelInstruction(Record):
 
 @record
 class KernelOperand(Record):
-    """A descriptor, an instruction descriptor of tcgen05.mma (`instruction`; a matrix in shared memory then has `reads` bytes), or an address of a bulk copy: its pattern's start, or the address, must be a multiple of `needed` bytes and is proved to be a multiple of `guaranteed`; address `base` of `array` is a counterexample."""
+    """A descriptor, an instruction descriptor of tcgen05.mma (`instruction`; a matrix in shared memory then has `reads` bytes), or an address of a bulk copy (`in_bounds`: all of its bytes lie in `array`): its pattern's start, or the address, must be a multiple of `needed` bytes and is proved to be a multiple of `guaranteed`; address `base` of `array` is a counterexample."""
 
     file: Optional[str] = None
     line: Optional[int] = None
