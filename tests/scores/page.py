@@ -20,6 +20,9 @@ Suites of at most 40 cases are listed completely; of larger ones, all cases that
 
 Triton's tests of its concurrency sanitizer are restated as PTX ([flow_consan](program/flow_consan)). CUTracer's tests are not here: their kernels need a fork of Triton (`tlx`), and no PTX of them is public.
 
+What others publish of these cases: the labels of Weft, faial, GPUVerify, ESBMC and Dat3M are the answers that their own tests expect of them. SentryWard (2026-10) publishes answers for 169 Blackwell kernels of its own: 53 verified,
+24 potential races, 7 lifetimes, 1 not well synchronised, 1 not equivalent, 7 stopped, 76 unsupported; its kernels cannot be had, so they are not here. racecheck was run on the launches of four suites (below).
+
 """
 
 
