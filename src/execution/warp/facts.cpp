@@ -140,7 +140,7 @@ Facts TermFacts::of_special(Special s, Facts f) {
     f.most = launch_.block[d] / Threads::lanes_of(launch_).value()[d] - 1;
   }
   if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
-    f.least = s < Special::nctaid_x ? 1 : launch_.blocks(s).value_or(1);
+    f.least = 1;
   if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
   return f;
 }

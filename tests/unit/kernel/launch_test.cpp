@@ -128,9 +128,10 @@ TEST(KernelGrid, ABlockThatItDoesNotHaveExecutesNothing) {
   std::string const only = "mov.u32 %r6, %ctaid.x; setp.ne.u32 %p1, %r6, 0;";
   EXPECT_FALSE(behind(only, in_grid(1)).executed) << "the one block has the number 0";
   EXPECT_TRUE(behind(only, in_grid(2)).executed);
-  std::string const square = "mov.u32 %r6, %ctaid.x; mul.lo.u32 %r6, %r6, %r6; setp.eq.u32 %p1, %r6, 25;";
-  EXPECT_NE(behind(square, in_grid(5)).verdict, KernelVerdict::refuted);
-  EXPECT_EQ(behind(square, in_grid(6)).verdict, KernelVerdict::refuted);
+  std::string const square =
+      "mov.u32 %r6, %ctaid.x; mul.lo.u32 %r6, %r6, %r6; setp.eq.u32 %p1, %r6, 81000000;";
+  EXPECT_NE(behind(square, in_grid(9000)).verdict, KernelVerdict::refuted);
+  EXPECT_EQ(behind(square, in_grid(9001)).verdict, KernelVerdict::refuted);
   std::string const few = "mov.u32 %r6, %nctaid.x; setp.lt.u32 %p1, %r6, 4;";
   EXPECT_EQ(behind(few, in_grid(4)).verdict, KernelVerdict::proved);
   EXPECT_EQ(behind(few, in_grid(3)).verdict, KernelVerdict::refuted);
