@@ -112,9 +112,10 @@ class FaultCheck {
 
   void run() {
     Lanes const& v = now_.address;
-    if (!bounded_) faults_.in_bounds = std::nullopt;
+    if (!bounded_ || array_.bytes == 0) faults_.in_bounds = std::nullopt;
     if (!aligned_) faults_.aligned = false;
-    // One iteration is checked where all have one answer.
+    // One iteration with all lanes is checked where all have one answer.
+    bool const one_guard = (now_.guard.rest() & now_.warp.present()) == 0;
     auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
     std::uint64_t const bytes = array_.bytes != 0 ? array_.bytes : array_.end;
     bool const steady = (!bounded_ || (*least >= array_.first + sum_.base &&
@@ -124,7 +125,7 @@ class FaultCheck {
     bool checked = false;
     for (std::uint64_t i = 0; i < sum_.cases && !(steady && checked) && (bounded_ || aligned_ || differ_);
          ++i)
-      checked = check_iterations(i) || checked;
+      checked = (check_iterations(i) == ~0U && one_guard) || checked;
   }
 
  private:
@@ -173,15 +174,17 @@ class FaultCheck {
     for (unsigned l = 0; l < 32; ++l) {
       std::uint64_t const behind = now_.address.lane[l] + moved & window;
       std::uint64_t const at = out.bytes[l] = behind - sum_.base & window;
-      if (bounded_ && (at < array_.first || at + sum_.most + unit_ > array_.bytes)) out.outside |= 1U << l;
-      if (bounded_ && array_.end != 0 && at + unit_ > array_.end) out.beyond |= 1U << l;
+      bool const beyond = bounded_ && array_.end != 0 && at + unit_ > array_.end;
+      bool const stays = at >= array_.first && at + sum_.most + unit_ <= array_.bytes;
+      if (beyond) out.beyond |= 1U << l;
+      if (beyond || (bounded_ && array_.bytes != 0 && !stays)) out.outside |= 1U << l;
       if (behind % unit_ != 0) out.odd |= 1U << l;
     }
     return out;
   }
 
-  /// Checks the iterations of all counters that have the number `i`; false if no lane has them.
-  bool check_iterations(std::uint64_t i) {
+  /// Checks the iterations of all counters that have the number `i`; returns the lanes that may have them.
+  std::uint32_t check_iterations(std::uint64_t i) {
     std::vector<Assumption> assumptions = now_.assumptions;
     std::uint64_t moved = 0;
     std::uint32_t run = certain_, can = ~0U;
@@ -194,7 +197,7 @@ class FaultCheck {
       run &= lanes.surely, can &= lanes.may;
     }
     if (can != 0) check_lanes(starts(moved), assumptions, run, can);
-    return can != 0;
+    return can;
   }
 
   /// Checks the lanes of one iteration: those in `run` surely execute it, those in `can` may.

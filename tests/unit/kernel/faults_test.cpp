@@ -208,6 +208,26 @@ TEST(KernelFaults, AnIterationLeadsBelowADynamicArray) {
   EXPECT_EQ(iterations("320"), false);
 }
 
+TEST(KernelFaults, TheFirstIterationThatRunsMayBeALaterOne) {
+  auto const load = [](std::string const& array, std::string const& guard) {
+    return one(
+        "ld.param.u64 %rd1, [g]; mov.u32 %r7, " + array + "; mov.u32 %r6, 0;\nL: " + guard +
+        " @%p1 ld.shared.u32 %r9, [%r7]; add.u32 %r7, %r7, 4; add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, "
+        "5; @%p3 bra L;");
+  };
+  std::string const late = "setp.ge.u32 %p1, %r6, 2;";
+  EXPECT_EQ(load("dynamic", late).in_bounds, std::nullopt) << "its size is not known";
+  EXPECT_EQ(load("tile", late).in_bounds, true);
+  EXPECT_EQ(load("tile+2", late).aligned, false);
+  EXPECT_NE(
+      one("mov.u32 %r6, 0; shl.b32 %r8, %r1, 1; add.u32 %r8, %r8, %r2;\nL: and.b32 %r5, %r1, 1; setp.eq.u32 "
+          "%p1, %r5, %r6; @%p1 ld.shared.u32 %r9, [%r8]; add.u32 %r8, %r8, 4; add.u32 %r6, %r6, 1; "
+          "setp.lt.u32 %p3, %r6, 2; @%p3 bra L;")
+          .aligned,
+      true)
+      << "lane 1 in iteration 1";
+}
+
 TEST(KernelFaults, DynamicArraysBeginAtOneAddress) {
   auto const all = decided(
       ".extern .shared .align 4 .b8 other[]; mov.u32 %r8, dynamic; mov.u32 %r9, other; st.shared.u32 "
