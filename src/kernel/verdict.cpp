@@ -160,6 +160,7 @@ Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, K
   ExecutedAccess const& access = search.access;
   auto const guard = run.value(access.guard);
   auto const address = run.value(access.address);
+  auto const from = search.source == nullptr ? address : run.value(search.source_access->address);
   Seen seen;
   if (!run.valid()) return seen;
   std::uint32_t active = 0;
@@ -175,8 +176,7 @@ Seen Verdicts::seen_in(Replay& run, unsigned warp, AccessSearch const& search, K
   }
   unsigned wavefronts = cost->wavefronts;
   if (search.source != nullptr) {
-    auto const from = run.value(search.source_access->address);
-    auto const both = run.valid() && are_near(active, from) ? copy_cost(active, from, address) : std::nullopt;
+    auto const both = are_near(active, from) ? copy_cost(active, from, address) : std::nullopt;
     if (!both) return seen;
     wavefronts = both->number(search.by_excess);
     if (!both->is_exact(search.by_excess)) return seen;

@@ -336,6 +336,22 @@ TEST(BypassCopy, OfAnUnknownSourceCountsRows) {
   EXPECT_TRUE(guarded.any_source);
 }
 
+TEST(BypassCopy, ThatReadsWhereDataOrAnIterationLeadsHasNoExecutionByItself) {
+  KernelAccess const loaded =
+      one(bypassing("ld.global.u32 %r6, [%rd1]; mul.wide.u32 %rd4, %r6, 16; add.s64 %rd3, %rd3, %rd4;"),
+          with_pointers());
+  EXPECT_EQ(loaded.verdict, KernelVerdict::data);
+  EXPECT_EQ(loaded.reason, "the address depends on the load at PTX line 11");
+  EXPECT_EQ(loaded.wavefronts, 16U);
+  EXPECT_FALSE(loaded.reached);
+  KernelAccess const later =
+      one(bypassing("mov.u32 %r20, 0;\nL:") +
+              " add.s64 %rd3, %rd3, 16; add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, %r3; @%p8 bra L;",
+          with_pointers());
+  EXPECT_EQ(later.wavefronts, 16U);
+  EXPECT_EQ(later.seen, 0U) << "in iteration 0 it takes 4";
+}
+
 // Lanes that read one unit may take more than the rule says: no number is claimed.
 TEST(BypassCopy, WithAUnitThatIsReadTwiceIsNotExact) {
   KernelAccess const a =
