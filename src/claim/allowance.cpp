@@ -13,7 +13,7 @@ class LineSum {
 
   void add(KernelAccess const& a, std::size_t index) {
     if (!out_.worst || *a.wavefronts > out_.wavefronts) out_.worst = index, out_.wavefronts = *a.wavefronts;
-    unsigned const excess = excess_over(a.ideal, *a.wavefronts);
+    unsigned const excess = excess_of(a);
     if (excess == 0) return;
     ++out_.instructions;
     out_.excess += excess;

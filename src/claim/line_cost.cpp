@@ -94,7 +94,7 @@ std::string in_words(CostRange const& range, std::string const& unit) {
 void LineCost::add(KernelAccess const& a) {
   unsigned const floor = std::max(a.allowed, a.ideal);
   CostRange excess{excess_over(floor, a.seen), std::nullopt};
-  if (a.wavefronts) excess.most = excess_over(floor, *a.wavefronts);
+  if (a.wavefronts) excess.most = excess_over(floor - a.ideal, excess_of(a));
   if (a.reached) excess.least = *excess.most;
   bool const loses = excess.most != 0U;
   std::uint64_t const runs = a.executions.value_or(a.about_executions);

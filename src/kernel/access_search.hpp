@@ -17,6 +17,11 @@ namespace swizproof::kernel_detail {
 /// Rounds in which accesses are decided: in the first each may take few steps, in the second an eighth of the steps left, then all.
 enum class Round : std::uint8_t { few, share, rest };
 
+/// The most of all cases of a copy that bypasses L1.
+struct CopyMost {
+  unsigned wavefronts = 0, excess = 0;  ///< over the best destination of the case
+};
+
 /// Limits of the search, and what the cases so far have in common. Each search begins with a new one.
 struct AccessSearch {
   program::MemoryAccess const& memory;
@@ -33,8 +38,8 @@ struct AccessSearch {
   /// Copy that bypasses L1: what it reads, if its cost is that of both (H22). The cost of a case is then a CopyCost, as is `allowed`.
   program::MemoryAccess const* source = nullptr;
   execution::ExecutedAccess const* source_access = nullptr;
-  bool by_excess = false;       ///< what is allowed is an excess over the best destination
-  unsigned most_copied = 0;     ///< wavefronts of the case with the most
+  bool by_excess = false;  ///< what is allowed is an excess over the best destination
+  CopyMost most_copied{};
   bool source_unknown = false;  ///< a case has addresses or lanes that are not known: the search is over
   bool near = false;            ///< a bound of sectors rests on lanes that are less than 2 GiB apart
 

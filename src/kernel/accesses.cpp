@@ -33,9 +33,9 @@ struct DecidedAccess {
   KernelAccess access{};
   std::uint32_t symbol = ~0U;  ///< of its array
   std::vector<LaneForm> forms{};
-  bool waits = false;        ///< it came to its limit of steps
-  unsigned most_copied = 0;  ///< AccessSearch::most_copied
-  bool on_a_base = false;    ///< its worst case is one of the address of an array
+  bool waits = false;  ///< it came to its limit of steps
+  CopyMost most_copied{};
+  bool on_a_base = false;  ///< its worst case is one of the address of an array
 };
 
 /// True if the code was read that ptxas makes of wmma (H19).

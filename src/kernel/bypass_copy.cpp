@@ -14,8 +14,7 @@ constexpr unsigned number_mask = (1U << number_bits) - 1;
 }  // namespace
 
 unsigned CopyCost::number(bool by_excess) const {
-  unsigned const excess = wavefronts > least ? wavefronts - least : 0;
-  return by_excess ? excess << number_bits | wavefronts : wavefronts << number_bits | least;
+  return by_excess ? excess() << number_bits | wavefronts : wavefronts << number_bits | least;
 }
 
 CopyCost CopyCost::of_number(unsigned number, bool by_excess) {
@@ -28,19 +27,20 @@ unsigned allowed_copy(KernelOptions const& options, std::optional<unsigned> numb
   return most << number_bits | number_mask;
 }
 
-void name_copy(bool by_excess, unsigned most, KernelAccess& out) {
+void name_copy(bool by_excess, CopyMost const& most, KernelAccess& out) {
   if (!out.wavefronts || !out.executed) return;
-  bool const ideal = by_excess && *out.wavefronts >> number_bits == 0;
-  CopyCost const worst = CopyCost::of_number(out.seen != 0 ? out.seen : *out.wavefronts, by_excess);
-  bool const partly = out.seen != 0 || (out.verdict == KernelVerdict::refuted && worst.wavefronts < most);
-  out.wavefronts = most;
-  out.seen = partly && worst.wavefronts < most ? worst.wavefronts : 0;
-  out.reached = out.reached && worst.wavefronts == most;
+  bool const proved = out.verdict == KernelVerdict::proved;
+  CopyCost const worst = CopyCost::of_number(*out.wavefronts, by_excess);
+  CopyCost const shown = out.seen != 0 ? CopyCost::of_number(out.seen, by_excess) : worst;
+  bool const partly = out.seen != 0 || (out.reached && out.verdict == KernelVerdict::refuted);
+  out.seen = partly && shown.wavefronts < most.wavefronts ? shown.wavefronts : 0;
+  out.reached = out.reached && worst.wavefronts == most.wavefronts;
+  out.wavefronts = most.wavefronts;
+  out.copy_excess = most.excess;
   out.allowed = out.allowed >> number_bits;
-  out.ideal = worst.least;
-  if (by_excess) out.allowed += out.verdict == KernelVerdict::proved ? most : worst.least;
-  if (by_excess && out.verdict == KernelVerdict::proved) out.ideal = ideal ? most : worst.least;
-  if (!ideal) out.function.reset();
+  out.ideal = !by_excess ? worst.least : proved && most.excess == 0 ? most.wavefronts : shown.least;
+  if (by_excess) out.allowed += proved ? most.wavefronts : out.ideal;
+  if (!by_excess || most.excess != 0) out.function.reset();
 }
 
 std::optional<CopyCost> copy_cost(std::uint32_t active, LaneAddresses const& from, LaneAddresses const& to) {
@@ -66,6 +66,7 @@ CopyInCase copy_in(ExecutedKernel const& kernel, LanesInCase const& from, LaneAd
     if (!cost) continue;
     unsigned const number = cost->number(by_excess);
     out.wavefronts = std::max(out.wavefronts, cost->wavefronts);
+    out.excess = std::max(out.excess, cost->excess());
     out.same = out.same && (!out.aligned || number == out.most);
     if (!out.aligned || number > out.most) out.most = number, out.residue = residue;
     out.exact = out.exact && cost->is_exact(by_excess), out.aligned = true;

@@ -7,6 +7,7 @@
 //   by a number         wavefronts * 64 + those of the best destination
 #pragma once
 
+#include "access_search.hpp"
 #include "lanes_in_case.hpp"
 #include "sectors.hpp"
 
@@ -25,6 +26,7 @@ struct CopyCost {
   /// True if the number is that of an execution.
   [[nodiscard]] bool is_exact(bool by_excess) const { return exact && (best || !by_excess); }
 
+  [[nodiscard]] unsigned excess() const { return excess_over(least, wavefronts); }
   /// The number that the search compares.
   [[nodiscard]] unsigned number(bool by_excess) const;
   [[nodiscard]] static CopyCost of_number(unsigned number, bool by_excess);
@@ -41,8 +43,9 @@ inline constexpr unsigned copy_row = 128;
 /// The allowance as CopyCost::number: a number of wavefronts, or else KernelOptions::excess.
 [[nodiscard]] unsigned allowed_copy(KernelOptions const& options, std::optional<unsigned> number);
 
-/// Gives a decided copy its wavefronts: no case takes more than `most`. Its ideal is the best destination's in the worst case.
-void name_copy(bool by_excess, unsigned most, KernelAccess& out);
+/// Gives a decided copy its wavefronts: no case takes more than `most`. Its ideal is the best destination's in the case that is shown, else
+/// in the worst one.
+void name_copy(bool by_excess, CopyMost const& most, KernelAccess& out);
 
 /// H22 on the addresses of lanes; nothing if one of them is misaligned.
 [[nodiscard]] std::optional<CopyCost> copy_cost(std::uint32_t active, LaneAddresses const& from,
@@ -51,7 +54,7 @@ void name_copy(bool by_excess, unsigned most, KernelAccess& out);
 /// Cost of a copy in one case.
 struct CopyInCase {
   unsigned most = 0;                    ///< as CopyCost::number, with the worst start of the source
-  unsigned wavefronts = 0;              ///< with any start
+  unsigned wavefronts = 0, excess = 0;  ///< with any start
   std::uint64_t residue = 0;            ///< of the first lane's source modulo a line, there
   bool same = false;                    ///< all starts cost as much
   bool exact = true;                    ///< false if it may be less (H22)

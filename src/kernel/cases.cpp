@@ -176,7 +176,10 @@ class CaseSearch {
   }
 
   /// Tries all turns. The layout of a copy that bypasses L1 is that before.
-  void split_turn(LanesInCase const& now, unsigned depth, Request const& turn) {
+  void split_turn(LanesInCase const& now, unsigned depth, Request turn) {
+    constexpr unsigned of_both = 3;  // bits of an iteration turn source and destination by units of a row
+    if (search_.source != nullptr && kernel_.iterations.of(number_, turn.atom) != nullptr)
+      turn.bits = std::max(turn.bits, of_both);
     bool const first = search_.memory.bypasses && !turned_;
     if (first) add_to_layout(kernel_, now, search_.layout);
     turned_ = turned_ || first;
@@ -216,7 +219,8 @@ class CaseSearch {
         copy_in(kernel_, from, *to, search_.by_excess, [&](Id atom) { return patterns_.is_alone(atom, v); });
     if (!found.aligned) return;  // it faults: no execution
     search_.near = search_.near || found.near;
-    search_.most_copied = std::max(search_.most_copied, found.wavefronts);
+    search_.most_copied.wavefronts = std::max(search_.most_copied.wavefronts, found.wavefronts);
+    search_.most_copied.excess = std::max(search_.most_copied.excess, found.excess);
     one.wavefronts = found.most;
     one.reached = sure && found.exact &&
                   (found.same || found.constant || (found.free && is_open(*found.free, now.assumptions)));

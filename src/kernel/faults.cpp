@@ -190,6 +190,7 @@ class FaultCheck {
     std::uint32_t run = certain_, can = ~0U;
     for (SharedSum::Counter const& counter : sum_.counters) {
       std::uint64_t const k = i % counter.all->size();
+      if (!kernel_.iterations.meets(now_.assumptions, counter.atom, k)) return 0;
       i /= counter.all->size();
       assumptions.push_back({counter.atom, false, 64, k});
       moved += counter.factor * k;

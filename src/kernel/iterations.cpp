@@ -95,6 +95,18 @@ Iterations::InIteration Iterations::lanes_in(std::int32_t place, Id counter, Lan
   return k + 1 == all.size() ? InIteration{~0U, all[k]} : InIteration{~all[k + 1], 0};
 }
 
+Id Iterations::unextended(Id term) const {
+  Node const n = kernel_.execution.node(term);
+  return n.op == Op::truncate || n.op == Op::zero_extend ? unextended(n.a) : term;
+}
+
+bool Iterations::meets(std::vector<Assumption> const& assumptions, Id counter, std::uint64_t k) const {
+  return std::all_of(assumptions.begin(), assumptions.end(), [&](Assumption const& a) {
+    std::uint64_t const low = low_bits(std::min<unsigned>(a.bits, kernel_.execution.node(a.atom).width));
+    return a.truth || unextended(a.atom) != counter || ((a.value ^ k) & low) == 0;
+  });
+}
+
 std::uint32_t Iterations::surely(unsigned warp, std::int32_t place,
                                  std::vector<Assumption> const& assumptions) {
   std::set<Id> used;
@@ -106,10 +118,13 @@ std::uint32_t Iterations::surely(unsigned warp, std::int32_t place,
         kernel_.program.symbols[leaf->extra].placed == a.value)
       continue;  // what a device gives
     std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
-    if (LanesByIteration const* const all = a.bits >= 64 ? of(warp, a.atom) : nullptr)
-      lanes &= lanes_in(place, a.atom, *all, a.value).surely;
-    else if (auto const parameter = free_parameter(kernel_, a.atom, low);
-             !parameter || !used.insert(*parameter).second)
+    Id const counter = unextended(a.atom);
+    if (LanesByIteration const* const all = of(warp, counter)) {
+      std::uint64_t k = 0;
+      while (k < all->size() && !meets(assumptions, counter, k)) ++k;
+      lanes &= lanes_in(place, counter, *all, k).surely;
+    } else if (auto const parameter = free_parameter(kernel_, a.atom, low);
+               !parameter || !used.insert(*parameter).second)
       return 0;
   }
   return lanes;

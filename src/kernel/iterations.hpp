@@ -38,8 +38,11 @@ class Iterations {
   /// last one alone.
   [[nodiscard]] InIteration lanes_in(std::int32_t place, Id counter, LanesByIteration const& all,
                                      std::uint64_t k) const;
-  /// Lanes that have these values at a place in one execution. The assumptions may be iterations, and low bits of parameters, each of
-  /// another parameter; else no lane has them surely.
+  /// True if this iteration has all that is assumed of a counter.
+  [[nodiscard]] bool meets(std::vector<execution::Assumption> const& assumptions, Id counter,
+                           std::uint64_t k) const;
+  /// Lanes that have these values at a place in one execution. The assumptions may be iterations or low bits of them, and low bits of
+  /// parameters, each of another parameter; else no lane has them surely.
   [[nodiscard]] std::uint32_t surely(unsigned warp, std::int32_t place,
                                      std::vector<execution::Assumption> const& assumptions);
   /// Lanes that execute every iteration of the loops around a place that any lane executes: all, if they leave them together.
@@ -57,6 +60,8 @@ class Iterations {
   [[nodiscard]] Id counter_that_settles(unsigned warp, execution::Warp& values, Id term);
 
  private:
+  /// A term without the truncations and extensions around it.
+  [[nodiscard]] Id unextended(Id term) const;
   /// True if a thread may end within a loop.
   [[nodiscard]] bool ends_within(std::int32_t loop) const;
 

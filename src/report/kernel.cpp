@@ -164,7 +164,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["reached"] = a.reached;
   if (a.seen != 0) out["seen"] = a.seen;
   out["ideal"] = a.instruction ? Json(a.ideal) : Json();
-  out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
+  out["excess"] = a.wavefronts && a.instruction ? Json(excess_of(a)) : Json();
   out["loop_depth"] = a.loop_depth;
   out["executions"] = a.executions ? Json(*a.executions) : Json();
   out["lost"] =
@@ -378,7 +378,7 @@ std::string assumed_in_words(std::vector<std::string> const& forms) {
 }
 
 std::uint64_t wavefronts_lost(KernelAccess const& a, std::uint64_t executions) {
-  return a.wavefronts && a.instruction && a.executed ? excess_over(a.ideal, *a.wavefronts) * executions : 0;
+  return a.instruction && a.executed ? excess_of(a) * executions : 0;
 }
 
 bool is_of_dynamic_size(KernelAccess const& a) { return a.bounds_reason.starts_with("the size of "); }

@@ -130,7 +130,8 @@ def compare(case, answer, at_most, pointers, odd):
     verdict = access["verdict"]
     assumed = " ".join(answer.get("assumed", []) + answer.get("rests_on", []))
     rows = "whole sectors of one line" in assumed
-    above, most, repeated = False, 0, False
+    above, most, excess, repeated = False, 0, 0, False
+    costs = set()
     numbers = list(range(0, 72)) + [77, 128, 256, 1000]
     for pairs in case.executions(range(0, LINE, LINE if pointers is None else max(pointers, UNIT)), numbers):
         if rows:
@@ -140,7 +141,8 @@ def compare(case, answer, at_most, pointers, odd):
             if len({s for s, _ in pairs}) < len(pairs):
                 repeated = True
         allowed = at_most if at_most is not None else least
-        most = max(most, cost)
+        most, excess = max(most, cost), max(excess, cost - least)
+        costs.add((cost, least))
         # Lanes that read one unit may take more, and the best destination for them is not known.
         twice = not rows and len({s for s, _ in pairs}) < len(pairs)
         above = above or (cost > allowed and (not twice or (at_most is not None and cost == len(pairs))))
@@ -148,6 +150,15 @@ def compare(case, answer, at_most, pointers, odd):
             return f"proved, but {cost} of {allowed}: {pairs}"
         if access["wavefronts"] is not None and cost > access["wavefronts"]:
             return f"{cost} wavefronts are more than {access['wavefronts']}"
+    if not rows and not repeated and access["wavefronts"] is not None:
+        if access["excess"] < excess:
+            return f"excess {access['excess']}, and an execution has {excess}"
+        shown = access["wavefronts"] if access["reached"] else access.get("seen")
+        if at_most is None and verdict == "refuted" and shown and not case.takes_n():
+            if (shown, access["ideal"]) not in costs:
+                return f"{shown} of {access['ideal']} is the cost of no execution"
+            if access["excess"] != excess:
+                return f"excess {access['excess']}, and {excess} is the most"
     odd[f"{verdict}{', rows' if rows else ''}{', n' if case.takes_n() else ''}{', repeated' if repeated else ''}"] += 1
     if verdict == "refuted" and not access.get("reason") and not above:
         return "refuted, but no execution takes more"

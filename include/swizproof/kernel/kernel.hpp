@@ -149,6 +149,8 @@ struct KernelAccess {
       0;  ///< wavefronts of a known execution, if they are more than allowed and fewer than the most; else 0
   bool executed = true;  ///< false: no lane of any warp executes it
   unsigned ideal = 0;
+  std::optional<unsigned>
+      copy_excess{};      ///< excess_of() a copy that bypasses L1: other cases have other ideals
   unsigned allowed = 0;   ///< wavefronts
   std::string address{};  ///< expression of the address
   std::string layout{};   ///< bytes of the lanes from the array's start, as CuTe writes a layout
@@ -179,6 +181,11 @@ struct KernelAccess {
   unsigned source_turns = 1;  ///< cp.async through L1: turns of the lanes that read one bank of L1, at most
   std::optional<KernelSectors> sectors{};  ///< access to global memory: `wavefronts` are sectors
 };
+
+/// Wavefronts of one execution above its ideal, at most; 0 if no bound is known.
+[[nodiscard]] inline unsigned excess_of(KernelAccess const& a) {
+  return a.copy_excess.value_or(excess_over(a.ideal, a.wavefronts.value_or(0)));
+}
 
 /// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
 /// addresses are offsets from the array's start.

@@ -56,7 +56,7 @@ Sums sums_of(Results const& of) {
     for (KernelAccess const& a : r.report.accesses) {
       count(a.verdict, a.executed);
       bool const above = a.wavefronts && a.executed;
-      sums.allowed += above && a.verdict == KernelVerdict::proved && *a.wavefronts > a.ideal ? 1 : 0;
+      sums.allowed += above && a.verdict == KernelVerdict::proved && excess_of(a) != 0 ? 1 : 0;
       sums.over +=
           above && of.limited && a.verdict == KernelVerdict::data && *a.wavefronts > a.allowed ? 1 : 0;
     }

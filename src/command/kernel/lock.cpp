@@ -27,7 +27,7 @@ std::string line_of(KernelAccess const& a, std::string const& file) {
 }
 
 bool has_allowance(KernelAccess const& a) {
-  return a.verdict != KernelVerdict::proved && !is_fault(a) && a.wavefronts && *a.wavefronts > a.ideal;
+  return a.verdict != KernelVerdict::proved && !is_fault(a) && excess_of(a) != 0;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Json numbers_of(KernelAccess const& a) {
   return {{"executed", 1},
           {"wavefronts", known ? *a.wavefronts : 0},
           {"ideal", known && a.executed ? a.ideal : 0},
-          {"excess", known ? excess_over(a.ideal, *a.wavefronts) : 0}};
+          {"excess", known ? excess_of(a) : 0}};
 }
 
 void add_numbers(Json& to, Json const& one) {
@@ -127,7 +127,7 @@ std::set<KernelAccess const*> pictured(std::vector<Result> const& results) {
   std::vector<std::pair<std::uint64_t, KernelAccess const*>> all;
   for (Result const& r : results)
     for (KernelAccess const& a : r.report.accesses)
-      if (has_lanes(a) && *a.wavefronts > a.ideal) all.emplace_back(excess_over(a.ideal, *a.wavefronts), &a);
+      if (has_lanes(a) && excess_of(a) != 0) all.emplace_back(excess_of(a), &a);
   std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
   std::set<KernelAccess const*> chosen;
   for (std::size_t i = 0; i < std::min(all.size(), most_pictures); ++i) chosen.insert(all[i].second);

@@ -352,6 +352,27 @@ TEST(BypassCopy, ThatReadsWhereDataOrAnIterationLeadsHasNoExecutionByItself) {
   EXPECT_EQ(later.seen, 0U) << "in iteration 0 it takes 4";
 }
 
+// Iteration 1 takes 18 where the best destination takes 5; iteration 0 takes 9 of 6, iteration 2 10 of 7.
+TEST(BypassCopy, IsThatOfTheCaseMostAboveItsIdeal) {
+  auto const looped = [](std::string const& trips, KernelOptions const& options) {
+    return one(
+        bypassing("add.s64 %rd3, %rd3, 16; add.u32 %r4, %r4, 112; mov.u32 %r20, 0;\nL:") +
+            " add.s64 %rd3, %rd3, 80; add.u32 %r4, %r4, 64; add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, " +
+            trips + "; @%p8 bra L;",
+        options);
+  };
+  KernelAccess const all = looped("3", with_pointers());
+  EXPECT_EQ(all.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(all.wavefronts, 18U);
+  EXPECT_EQ(all.ideal, 5U);
+  EXPECT_EQ(excess_of(all), 13U);
+  EXPECT_TRUE(all.reached);
+  KernelAccess const open = looped("%r3", with_pointers());
+  EXPECT_EQ(open.ideal, 6U) << "of iteration 0, which is shown";
+  EXPECT_EQ(open.seen, 9U);
+  EXPECT_EQ(excess_of(open), 13U);
+}
+
 // Lanes that read one unit may take more than the rule says: no number is claimed.
 TEST(BypassCopy, WithAUnitThatIsReadTwiceIsNotExact) {
   KernelAccess const a =
