@@ -89,7 +89,8 @@ std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::
     return std::nullopt;
   auto const base = bases.find(symbol);
   if (base == bases.end()) return std::nullopt;
-  std::uint64_t const end = extent_of(kernel, symbol).end;
+  Extent const extent = extent_of(kernel, symbol);
+  std::uint64_t const end = extent.end;
   program::Variable const& array = kernel.program.symbols[symbol];
   std::uint64_t const unit = std::min<std::uint64_t>(m.instruction->bytes, array.align);
   for (unsigned l = 0; l < 32; ++l) {
@@ -97,8 +98,11 @@ std::optional<execution::AccessRun> fault_of(ExecutedKernel const& kernel, std::
     auto const at = static_cast<std::uint32_t>(address[l] - base->second);
     bool const outside = end != 0 && std::uint64_t{at} + m.instruction->bytes > end;
     if (outside && takes_unknown_base(kernel, access, array)) return std::nullopt;
+    if (extent.is_past_block(at, m.instruction->bytes))  // no launch has it
+      return execution::AccessRun{};
     if (outside)
-      return execution::AccessRun{0, {}, leaves_in_words(at, short_name(array.name), end), l, true};
+      return execution::AccessRun{
+          0, {}, leaves_in_words(at, short_name(array.name), end, extent.most), l, true};
     if (unit != 0 && at % unit != 0)
       return execution::AccessRun{
           0,
@@ -117,7 +121,8 @@ std::optional<execution::AccessRun> access_in_run(ExecutedKernel const& kernel, 
                                                   std::map<std::uint32_t, std::uint64_t> const& bases) {
   MemoryAccess const& m = kernel.program.accesses[access];
   if (!m.instruction || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
-  if (auto fault = fault_of(kernel, access, active, address, bases)) return fault;
+  if (auto fault = fault_of(kernel, access, active, address, bases))
+    return fault->fault.empty() ? std::nullopt : fault;
   if (!m.at_most.empty()) return std::nullopt;
   for (unsigned l = 0; l < 32; ++l)
     if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;

@@ -30,19 +30,24 @@ Extent extent_of(ExecutedKernel const& kernel, std::uint32_t symbol) {
   auto const& dynamic = kernel.options.shared_bytes;
   if (kernel.program.language != "SASS") {
     std::uint64_t const bytes = array.extern_array ? dynamic.value_or(0) : array.bytes;
-    return {0, bytes, array.extern_array && bytes == 0 ? first_below : bytes};
+    bool const open = array.extern_array && bytes == 0;
+    return {0, bytes, open ? first_below : bytes, open ? kernel.options.arch->most_shared_bytes.value() : 0};
   }
   if (!array.sized) return {};
   std::uint64_t const bytes = array.bytes + dynamic.value_or(0);
   return {array.first, bytes, dynamic ? bytes + array.padding : 0};
 }
 
-std::string leaves_in_words(std::uint32_t at, std::string const& array, std::uint64_t end) {
+std::string leaves_in_words(std::uint32_t at, std::string const& array, std::uint64_t end,
+                            std::uint64_t most) {
   auto const number = static_cast<std::int32_t>(at);
-  std::string const byte =
-      number < 0 ? std::to_string(number) : fmt::format("{:#x}", std::max<std::uint64_t>(at, end));
+  std::string const byte = number < 0
+                               ? std::to_string(number)
+                               : fmt::format("{:#x}", std::max<std::uint64_t>(at, most != 0 ? most : end));
   return fmt::format("accesses byte {} of {}, {}", byte, array,
-                     end == first_below ? "before its start" : fmt::format("which has {} bytes", end));
+                     end != first_below ? fmt::format("which has {} bytes", end)
+                     : number < 0       ? "before its start"
+                                        : fmt::format("and a block has at most {} bytes", most));
 }
 
 std::string why_no_bounds(ExecutedKernel const& kernel, ExecutedAccess const& access, std::uint32_t symbol) {
@@ -101,6 +106,7 @@ struct LaneStarts {
   LaneAddresses bytes{};
   std::uint32_t outside = 0;  ///< may end outside what is known to be the array's
   std::uint32_t beyond = 0;   ///< ends behind all that may be the array's
+  std::uint32_t past = 0;     ///< Extent::is_past_block()
   std::uint32_t odd = 0;      ///< starts at no multiple of its size
 };
 
@@ -117,7 +123,9 @@ class FaultCheck {
     // One iteration with all lanes is checked where all have one answer.
     bool const one_guard = (now_.guard.rest() & now_.warp.present()) == 0;
     auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
-    std::uint64_t const bytes = array_.bytes != 0 ? array_.bytes : array_.end;
+    std::uint64_t const bytes = array_.bytes != 0  ? array_.bytes
+                                : array_.most != 0 ? array_.most
+                                                   : array_.end;
     bool const steady = (!bounded_ || (*least >= array_.first + sum_.base &&
                                        *top + sum_.last + sum_.most + unit_ <= bytes + sum_.base)) &&
                         std::all_of(sum_.counters.begin(), sum_.counters.end(),
@@ -177,7 +185,9 @@ class FaultCheck {
       bool const beyond = bounded_ && array_.end != 0 && at + unit_ > array_.end;
       bool const stays = at >= array_.first && at + sum_.most + unit_ <= array_.bytes;
       if (beyond) out.beyond |= 1U << l;
-      if (beyond || (bounded_ && array_.bytes != 0 && !stays)) out.outside |= 1U << l;
+      if (bounded_ && array_.is_past_block(at, unit_)) out.past |= 1U << l;
+      if (beyond || array_.is_past_block(at, unit_) || (bounded_ && array_.bytes != 0 && !stays))
+        out.outside |= 1U << l;
       if (behind % unit_ != 0) out.odd |= 1U << l;
     }
     return out;
@@ -225,7 +235,7 @@ class FaultCheck {
     // If the block is not known, only its first warp surely exists.
     bool const exists = !kernel_.launch.any_multiple || now_.number == 0;
     if (!sum_.others && exists) {
-      note_outside(lanes_of_mask(m, does, at.beyond), at.bytes);
+      note_outside(lanes_of_mask(m, does, at.beyond | at.past), at.bytes);
       note_possible(lanes_of_mask(m, may, at.beyond), assumptions);
     }
     faults_.misaligned |= note_misaligned(lanes_of_mask(m, does, odd), at.bytes);
@@ -236,11 +246,11 @@ class FaultCheck {
     if (lanes.empty() || !first_.outside.empty()) return;
     unsigned const l = lanes.front();
     bool const sass = kernel_.program.language == "SASS";
-    std::string const text =
-        sass ? fmt::format("accesses byte {:#x} of shared memory, which ends at {:#x}",
-                           std::max(bytes[l], array_.end), array_.end)
-             : leaves_in_words(static_cast<std::uint32_t>(bytes[l]),
-                               short_name(kernel_.program.symbols[now_.symbol].name), array_.end);
+    std::string const text = sass ? fmt::format("accesses byte {:#x} of shared memory, which ends at {:#x}",
+                                                std::max(bytes[l], array_.end), array_.end)
+                                  : leaves_in_words(static_cast<std::uint32_t>(bytes[l]),
+                                                    short_name(kernel_.program.symbols[now_.symbol].name),
+                                                    array_.end, array_.most);
     first_.outside = fmt::format("lane {} of warp {} {}", l, now_.number, text);
   }
 

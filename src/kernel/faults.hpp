@@ -43,12 +43,21 @@ struct Extent {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;  ///< what ends here lies in the array; 0: its size is not known
   std::uint64_t end = 0;    ///< what ends behind lies beyond the array, or below it; 0: not known
+  std::uint64_t most =
+      0;  ///< bytes that a block may have, if the size of a dynamic array is not known; else 0
+
+  /// True if bytes that are not below the array are more than a block may have.
+  [[nodiscard]] bool is_past_block(std::uint64_t at, std::uint64_t bytes) const {
+    return most != 0 && at + bytes > most && at < end;
+  }
 };
 /// The end of a dynamic array whose size is not known is where the bytes below it begin.
 [[nodiscard]] Extent extent_of(ExecutedKernel const& kernel, std::uint32_t symbol);
 
 /// Words for a lane whose access begins at this byte and leaves an array: `accesses byte -4 of tile, which has 8192 bytes`.
-[[nodiscard]] std::string leaves_in_words(std::uint32_t at, std::string const& array, std::uint64_t end);
+/// `most`: Extent::most.
+[[nodiscard]] std::string leaves_in_words(std::uint32_t at, std::string const& array, std::uint64_t end,
+                                          std::uint64_t most);
 
 /// Reason why it is not known that an access stays within its array.
 [[nodiscard]] std::string why_no_bounds(ExecutedKernel const& kernel, execution::ExecutedAccess const& access,

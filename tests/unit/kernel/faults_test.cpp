@@ -197,6 +197,19 @@ TEST(KernelFaults, BelowADynamicArrayIsOutsideOfIt) {
             "lane 0 of warp 0 accesses byte -4 of dynamic, before its start, if n = 1");
 }
 
+TEST(KernelFaults, NoBlockHasWhatLiesFarBehindADynamicArray) {
+  KernelAccess const a = behind_dynamic("shl.b32 %r9, %r1, 13;");
+  EXPECT_EQ(a.in_bounds, false);
+  EXPECT_EQ(a.reason,
+            "lane 29 of warp 0 accesses byte 0x3a000 of dynamic, and a block has at most 232448 bytes");
+  EXPECT_EQ(behind_dynamic("shl.b32 %r9, %r1, 10;").in_bounds, std::nullopt);
+  EXPECT_EQ(behind_dynamic("shl.b32 %r9, %r3, 13;").in_bounds, std::nullopt) << "n may be small";
+  KernelAccess const far =
+      behind_dynamic("mul.lo.u32 %r9, %r1, %r3; shl.b32 %r9, %r9, 2;",
+                     "setp.ge.u32 %p1, %r3, 8192; setp.lt.u32 %p2, %r3, 65536; and.pred %p1, %p1, %p2; @%p1");
+  EXPECT_NE(far.verdict, KernelVerdict::refuted) << "no launch has the execution";
+}
+
 TEST(KernelFaults, AnIterationLeadsBelowADynamicArray) {
   auto const iterations = [](std::string const& most) {
     return one("mov.u32 %r8, dynamic; mov.u32 %r9, 0;\nL: sub.u32 %r7, %r8, %r9; st.shared.u32 [%r7+256], "
