@@ -24,6 +24,7 @@ LaneTruths Warp::truth(std::uint32_t node) { return evaluation_->truths.value(no
 Facts Warp::facts(std::uint32_t node) { return evaluation_->facts.of(node); }
 unsigned Warp::trailing_zeros(std::uint32_t node) { return evaluation_->facts.trailing_zeros(node); }
 bool Warp::exits_together(std::int32_t loop) { return evaluation_->loops.exits_together(loop); }
+bool Warp::goes_back_together(std::int32_t loop) { return evaluation_->loops.goes_back_together(loop); }
 void Warp::assume(std::vector<Assumption> const& assumptions) { evaluation_->assume(assumptions); }
 void Warp::release() { evaluation_->release(); }
 std::size_t Warp::kept() const { return evaluation_->kept(); }

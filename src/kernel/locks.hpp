@@ -4,9 +4,10 @@
 //   ld.volatile in the loop until it is the lane's turn,     so does a lane that ends its turn
 //   st.volatile behind it
 //
-// Which lanes are together behind such a loop is not known before they meet at a barrier. They may be together behind
-// other loops: where what ends them is data; where lanes read one address, and compare it with one number; where each has a lock of
-// its own; and where a compare-and-swap takes what the iteration before has read, since no lane waits there.
+// Which lanes are together behind such a loop is not known before they meet at a barrier. A loop is none if all lanes of the warp
+// leave it together; if no lane writes what it reads but in the loop, in front of it, or behind a barrier; if each lane has a lock of its own
+// and gives back that one alone; if one lane of the warp reads, and no other one writes; and if a lane leaves it when an atomic gives what
+// the lane has read before, since no lane waits there. Two ways back to one header are two loops.
 #pragma once
 
 #include "executed_kernel.hpp"

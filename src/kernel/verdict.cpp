@@ -344,8 +344,7 @@ bool Verdicts::is_never_executed(ExecutedAccess const& access) {
 }
 
 void Verdicts::judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
-  bool const guarded = cost.guard.leaf != 0;
-  bool const lock = !guarded && search.access.lock != 0;
+  bool const lock = search.access.lock != 0, guarded = !lock && cost.guard.leaf != 0;
   Origin const path = guarded              ? cost.guard
                       : lock               ? Origin{}
                       : counts_alone(cost) ? origin_of_path(search.access)

@@ -255,9 +255,11 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     }
     steps.build.add(std::move(m));
   }
-  bool const strong = op.has("volatile") || op.has("relaxed") || op.has("acquire") || op.has("release");
-  if (space == Space::global)
-    add_global(steps, i, where, load ? Operation::ld_shared : Operation::st_shared, each * lanes, {}, strong);
+  bool const of_lock =
+      !load || op.has("volatile") || op.has("relaxed") || op.has("acquire") || op.has("cv") || op.has("cg");
+  std::optional<Operation> const cost =
+      steps.lists_global ? std::optional(load ? Operation::ld_shared : Operation::st_shared) : std::nullopt;
+  if (space == Space::global) add_global(steps, i, where, cost, each * lanes, {}, of_lock);
   if (!load) return;
   auto [base, offset] = address(steps, where);
   if (!base.constant)

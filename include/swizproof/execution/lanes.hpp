@@ -30,6 +30,10 @@ struct LaneTruths {
       0;  ///< the node that the rest comes from, if they may differ; a request, if it is stuck
   bool stuck = false;
   [[nodiscard]] std::uint32_t rest() const { return ~(yes | no); }
+  /// True if it is the same in all lanes.
+  [[nodiscard]] bool shared() const {
+    return !stuck && (rest() == 0 ? (yes == 0 || no == 0) : rest() == ~0U && atom != 0);
+  }
 };
 
 /// The bits or the value that would settle a stuck value.

@@ -53,6 +53,8 @@ class Warp {
 
   /// True if all lanes that enter a loop leave it in the same iteration.
   bool exits_together(std::int32_t loop);
+  /// True if all lanes that go on with a loop of several ways back to its header take the same one.
+  bool goes_back_together(std::int32_t loop);
   /// Goes on under other assumptions. Values that rest on none of those that differ are kept.
   void assume(std::vector<Assumption> const& assumptions);
   /// Forgets the values of nodes, which are computed again where they are needed; references to them end.

@@ -10,15 +10,6 @@
 
 namespace swizproof::execution {
 
-namespace {
-
-/// True if a truth is the same in all lanes.
-bool is_shared(LaneTruths const& t) {
-  return !t.stuck && (t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0);
-}
-
-}  // namespace
-
 void LaneLoops::forget() {
   std::erase_if(leaves_, [](auto const& one) { return one.second != Leaves::apart; });
   std::erase_if(backs_, [](auto const& one) { return one.second; });
@@ -31,7 +22,7 @@ LaneLoops::Leaves LaneLoops::leaves(std::int32_t loop) {
   Leaves all = Leaves::together;
   for (Id const e : in_.execution.exits[static_cast<std::size_t>(loop)]) {
     LaneTruths const t = in_.truths.value(e);
-    if (is_shared(t)) continue;
+    if (t.shared()) continue;
     all = std::min(all, !t.stuck && is_lost(e) ? Leaves::unknown : Leaves::apart);
   }
   // Values of the meantime rest on `unknown`.
@@ -62,7 +53,7 @@ bool LaneLoops::goes_back_together(std::int32_t loop) {
   auto const [at, fresh] = backs_.try_emplace(loop, true);
   if (!fresh) return at->second;
   bool const all =
-      std::all_of(backs.begin(), backs.end(), [this](Id back) { return is_shared(in_.truths.value(back)); });
+      std::all_of(backs.begin(), backs.end(), [this](Id back) { return in_.truths.value(back).shared(); });
   if (!all) in_.forget();
   return backs_[loop] = all;
 }

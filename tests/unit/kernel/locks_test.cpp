@@ -73,6 +73,99 @@ TEST(KernelLocks, LanesThatTakeTurnsAreNotTogether) {
             KernelVerdict::unknown);
 }
 
+/// A load of `column` whose lanes a lock parts: no cost is refuted, and no number of executions is given.
+void is_apart(std::string const& before, std::string const& behind, std::string const& between = "") {
+  KernelAccess const a = held(before, behind, between);
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown) << before << between << behind;
+  EXPECT_TRUE(a.reason.starts_with("lanes leave the loop at PTX line ")) << a.reason;
+  EXPECT_FALSE(a.executions) << before;
+}
+
+TEST(KernelLocks, OfTwoLoopsWithOneHeader) {
+  std::string const again = "add.u32 %r12, %r12, 1;\nsetp.lt.u32 %p2, %r12, ", back = ";\n@%p2 bra L;\n";
+  is_apart("mov.u32 %r12, 0;\n" + taken("%r5"), given_back("%r5") + again + "4" + back);
+  is_apart("mov.u32 %r12, 0;\n" + taken("%rd1", "global"),
+           given_back("%rd1", "global") + again + "%r3" + back);
+  EXPECT_EQ(held("mov.u32 %r12, 0;\nL: ld.volatile.shared.u32 %r11, [%r5];\nadd.u32 %r13, %r11, 3;\n"
+                 "atom.shared.cas.b32 %r7, [%r5], %r11, %r13;\nsetp.ne.u32 %p1, %r7, %r11;\n@%p1 bra L;\n",
+                 "atom.shared.add.u32 %r8, [%r5], 1;\n" + again + "4" + back)
+                .reason.find("one by one"),
+            std::string::npos)
+      << "a sum by compare-and-swap";
+}
+
+TEST(KernelLocks, OfABitInAWordThatIsReadBefore) {
+  std::string const read = "L: ld.volatile.shared.u32 %r11, [%r5];\n",
+                    end = "setp.ne.u32 %p1, %r7, %r11;\n@%p1 bra L;\n";
+  is_apart(
+      read + "and.b32 %r11, %r11, -2; or.b32 %r12, %r11, 1;\natom.shared.cas.b32 %r7, [%r5], %r11, %r12;\n" +
+          end,
+      "st.volatile.shared.u32 [%r5], %r11;");
+  is_apart(read +
+               "and.b32 %r13, %r11, 1;\nsetp.ne.u32 %p2, %r13, 0;\n@%p2 bra L;\nadd.u32 %r12, %r11, 1;\n"
+               "atom.shared.cas.b32 %r7, [%r5], %r11, %r12;\n" +
+               end,
+           "add.u32 %r12, %r11, 2; st.volatile.shared.u32 [%r5], %r12;");
+}
+
+TEST(KernelLocks, OfLanesThatJoinOthersBeforeTheyGiveItBack) {
+  std::string const odd = "and.b32 %r11, %r1, 1; setp.eq.u32 %p2, %r11, 0;\n@%p2 bra X;\n",
+                    two = "setp.gt.u32 %p2, %r1, 1;\n@%p2 bra X;\n",
+                    back = "@!%p2 st.volatile.shared.u32 [%r5], 0;";
+  is_apart(odd + taken("%r5") + "X:\n", back);
+  is_apart(two + taken("%r5") + "X:\n", back);
+  is_apart(
+      "setp.lt.u32 %p2, %r1, 16;\n@%p2 bra X;\nL: ld.volatile.shared.u32 %r7, [%r5];\nsetp.eq.u32 %p1, "
+      "%r7, 0;\n@%p1 bra L;\nX:\n",
+      "@%p2 st.volatile.shared.u32 [%r5], 1;");
+  KernelAccess const one = held("setp.ne.u32 %p2, %r1, 0;\n@%p2 bra X;\n" + taken("%r5") + "X:\n", back);
+  EXPECT_EQ(one.verdict, KernelVerdict::refuted) << "no lane of its warp waits for the one that has it";
+}
+
+TEST(KernelLocks, WhoseAddressIsData) {
+  std::string const index = "mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r11, [%rd2];\n";
+  is_apart(index + "and.b32 %r11, %r11, 28; add.u32 %r11, %r11, %r5;\n" + taken("%r11"), given_back("%r11"));
+  is_apart("shr.u32 %r11, %r1, 4; mad.wide.u32 %rd2, %r11, 8, %rd1; ld.global.u64 %rd3, [%rd2];\n" +
+               taken("%rd3", "global"),
+           given_back("%rd3", "global"));
+}
+
+TEST(KernelLocks, ThatAnotherLaneGivesBack) {
+  auto const turn = [](std::string const& load, std::string const& number) {
+    return "L: " + load + " %r7, [%r5];\nsetp.ne.u32 %p1, %r7, " + number + ";\n@%p1 bra L;\n";
+  };
+  std::string const load = "ld.volatile.shared.u32";
+  is_apart("shr.u32 %r11, %r1, 4;\n" + turn(load, "%r11"),
+           "setp.eq.u32 %p2, %r1, 0;\n@%p2 st.volatile.shared.u32 [%r5], 1;");
+  std::string const own = "L: atom.shared.exch.b32 %r7, [%r6], 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra L;\n";
+  is_apart(own + "M: atom.shared.exch.b32 %r7, [%r6+4], 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra M;\n",
+           "st.volatile.shared.u32 [%r6+4], 0; st.volatile.shared.u32 [%r6], 0;");
+  is_apart(own, "atom.shared.exch.b32 %r8, [%r6+4], 0;");
+  is_apart(taken("%r5"),
+           "mapa.shared::cluster.u32 %r8, %r5, 0; st.release.cluster.shared::cluster.u32 [%r8], 0;");
+  // Another warp counts how many are through.
+  is_apart(
+      "setp.gt.u32 %p2, %r1, 31;\n@%p2 bra S;\n" + turn(load, "%r1"),
+      "add.u32 %r12, %r1, 1; st.volatile.shared.u32 [tile], %r12;\nbra X;\nS: ld.volatile.shared.u32 %r13, "
+      "[tile];\nst.volatile.shared.u32 [%r5], %r13;\nsetp.lt.u32 %p3, %r13, 32;\n@%p3 bra S;\nX:");
+}
+
+TEST(KernelLocks, WithWeakAccessesToGlobalMemory) {
+  for (std::string const load :
+       {"ld.global.cg.u32", "ld.global.cv.u32", "multimem.ld_reduce.relaxed.gpu.global.add.u32"})
+    is_apart("L: " + load + " %r7, [%rd1];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n",
+             "add.u32 %r7, %r7, 1; st.global.u32 [%rd1], %r7;");
+  is_apart(taken("%rd1", "global"), "st.global.u32 [%rd1], 0;");
+}
+
+TEST(KernelLocks, InALoopPartWhatIsInFrontOfThem) {
+  std::string const crit = taken("%r5") + given_back("%r5"),
+                    again = "add.u32 %r12, %r12, 1;\nsetp.lt.u32 %p2, %r12, 4;\n@%p2 bra O;\n";
+  is_apart("mov.u32 %r12, 0;\nO:\n", crit + again);
+  is_apart("mov.u32 %r12, 0;\nO: setp.eq.u32 %p3, %r12, 0;\n@%p3 bra L;\n", crit + again);
+  EXPECT_EQ(held("mov.u32 %r12, 0;\nO:\n", crit + "bar.sync 0;\n" + again).executions, 8U);
+}
+
 TEST(KernelLocks, LanesThatMayBeTogetherAreRefuted) {
   auto const refuted = [](std::string const& before, std::string const& behind,
                           std::string const& between = "") {
@@ -83,12 +176,6 @@ TEST(KernelLocks, LanesThatMayBeTogetherAreRefuted) {
   refuted(taken("%r5"), given_back("%r5"), given_back("%r5") + "bar.sync 0;\n");
   refuted(taken("%r5"), "", given_back("%r5") + "bar.warp.sync -1;\n");
   refuted("setp.ne.u32 %p2, %r1, 0;\n@%p2 bra OVER;\n" + taken("%r5") + given_back("%r5") + "OVER: ", "");
-  // Data decide which lock a lane takes.
-  refuted(
-      "mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r11, [%rd2];\nand.b32 %r11, %r11, 124; add.u32 %r11, "
-      "%r11, %r5;\n" +
-          taken("%r11"),
-      given_back("%r11"));
   // No lane waits for what is behind these loops.
   refuted(
       "ld.global.u32 %r11, [%rd1]; mov.u32 %r12, 0;\nL: add.u32 %r12, %r12, 1; setp.lt.u32 %p1, %r12, "
@@ -97,6 +184,11 @@ TEST(KernelLocks, LanesThatMayBeTogetherAreRefuted) {
   refuted("L: ld.volatile.shared.u32 %r7, [%r5];\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 bra L;\n",
           "st.volatile.shared.u32 [%r5], 0;");
   refuted("L: atom.global.add.u32 %r7, [%rd1], 1;\nsetp.lt.u32 %p1, %r7, %r3;\n@%p1 bra L;\n", "");
+  // All lanes are in it until none of them waits.
+  refuted(
+      "mov.u32 %r12, -1;\nL: mov.u32 %r7, 1; setp.eq.u32 %p2, %r1, 0;\n@%p2 bra M;\nld.volatile.shared.u32 "
+      "%r7, [%r6];\nM: setp.eq.u32 %p1, %r7, 0; vote.sync.any.pred %p1, %p1, %r12;\n@%p1 bra L;\n",
+      "st.volatile.shared.u32 [%r5+4], 1;");
   // A sum by compare-and-swap.
   refuted(
       "mov.u32 %r7, 0;\nL: mov.u32 %r11, %r7; add.u32 %r12, %r11, 3;\natom.shared.cas.b32 %r7, [%r5], %r11, "
