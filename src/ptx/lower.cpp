@@ -137,6 +137,9 @@ class Lowering {
   Lowering(Module const& module, Function const& function, bool global, bool mbarriers)
       : function_(function), steps_(module, function) {
     steps_.lists_global = global, steps_.lists_mbarriers = mbarriers;
+    steps_.may_lock = std::any_of(function.body.begin(), function.body.end(), [](Instruction const& i) {
+      return waits(i.opcode) && i.opcode.space != Space::shared;
+    });
     if (!global)
       for (Variable& v : program_.symbols) v.points_to = 1;
   }

@@ -159,6 +159,11 @@ MemoryAccess access_at(Steps& steps, Instruction const& i, Operand const& where)
   return m;
 }
 
+bool waits(Opcode const& op) {
+  return op.name == "atom" || (op.name == "ld" && (op.has("volatile") || op.has("relaxed") ||
+                                                   op.has("acquire") || op.has("cv") || op.has("cg")));
+}
+
 bool takes_descriptors(Opcode const& op) {
   return (op.name == "wgmma" && op.has("mma_async")) ||
          (op.name == "tcgen05" && (op.has("mma") || op.has("cp")));
@@ -255,11 +260,10 @@ void load_or_store(Steps& steps, Instruction const& i, bool load) {
     }
     steps.build.add(std::move(m));
   }
-  bool const of_lock =
-      !load || op.has("volatile") || op.has("relaxed") || op.has("acquire") || op.has("cv") || op.has("cg");
   std::optional<Operation> const cost =
       steps.lists_global ? std::optional(load ? Operation::ld_shared : Operation::st_shared) : std::nullopt;
-  if (space == Space::global) add_global(steps, i, where, cost, each * lanes, {}, of_lock);
+  if (space == Space::global)
+    add_global(steps, i, where, cost, each * lanes, {}, steps.may_lock && (!load || waits(op)));
   if (!load) return;
   auto [base, offset] = address(steps, where);
   if (!base.constant)

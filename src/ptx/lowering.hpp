@@ -31,7 +31,9 @@ class Steps {
   Builder build{};
   std::int32_t guard = -1;  ///< of the instruction that is lowered, as Instruction has it
   bool guard_negated = false;
-  bool lists_global = false;     ///< accesses to global memory are added to the program
+  bool lists_global = false;  ///< accesses to global memory are added to the program
+  bool may_lock =
+      false;  ///< a lane may wait for what is in global memory: stores there, and such loads, are added
   bool lists_mbarriers = false;  ///< operations of mbarriers are
 
   /// Makes `i` the instruction that is lowered; false if its guard is no predicate.
@@ -100,6 +102,9 @@ void convert(Steps& steps, Instruction const& i);
 void choose(Steps& steps, Instruction const& i);
 
 // ------------------------------------------------------------------------------------- memory (lower_memory.cpp)
+
+/// True for a load or an atomic of a word for whose change a loop may wait.
+[[nodiscard]] bool waits(Opcode const& op);
 
 /// An access by the address that an operand is.
 MemoryAccess access_at(Steps& steps, Instruction const& i, Operand const& where);
