@@ -81,11 +81,12 @@ bool barrier(Now const& now) {
   // PTX ISA: bar is barrier.aligned, which all threads of the warp execute.
   bool const aligned = now.decoded.parts[0] == "bar" || now.decoded.has("aligned");
   if (now.mask != warp.live) {
-    if (aligned) now.refuse_split();
-    if (aligned)
+    if (aligned) {
+      now.refuse_split();
       now.fault(FlowFaultKind::misuse, arrival.touch, isa::aligned,
                 fmt::format("a part of warp {} is at {}, which all of its threads have to execute",
                             warp.of_block, now.in.opcode.text));
+    }
     now.refuse(
         "a part of a warp is at a barrier of the block: in which order it meets the rest is not modelled");
   }

@@ -121,12 +121,14 @@ bool is_number(Function const& function, Operand const& o, std::uint32_t number)
   return moved && o.kind == Operand::Kind::reg;
 }
 
-/// True if all lanes of a warp wait for each other at an instruction: a barrier, or one with all lanes in its mask.
+/// True if all lanes of a warp wait for each other at an instruction: a barrier, or one with all lanes in its mask. Lanes of several warps may
+/// make up the count of a barrier that is not aligned.
 bool meets(Function const& function, Instruction const& i) {
   Opcode const& op = i.opcode;
   bool const barrier = op.name == "bar" || op.name == "barrier", warp = op.has("warp");
   if (i.guard >= 0 || op.has("arrive") || !(barrier || op.has("sync"))) return false;
-  if (op.has("aligned") || (barrier && !warp)) return true;
+  if (op.has("aligned") || (op.name == "bar" && !warp)) return true;
+  if (barrier && !warp) return i.operands.size() <= 1;
   Operand const& mask = warp || i.operands.empty() ? operand(i, 0) : i.operands.back();
   return is_number(function, mask, 0xffffffff);
 }

@@ -59,6 +59,17 @@ TEST(KernelLocks, LanesThatHoldOneLockAreNotTogether) {
   EXPECT_EQ(inner.verdict, KernelVerdict::unknown) << inner.reason;
 }
 
+TEST(KernelLocks, LanesMeetAtABarrierOfAllOfThem) {
+  auto const behind = [](std::string const& barrier) {
+    return held(taken("%r5"), given_back("%r5"), barrier).verdict;
+  };
+  EXPECT_EQ(behind("bar.sync 0;\n"), KernelVerdict::refuted);
+  EXPECT_EQ(behind("bar.warp.sync -1;\n"), KernelVerdict::refuted);
+  EXPECT_EQ(behind("bar.warp.sync 0xff;\n"), KernelVerdict::unknown);
+  EXPECT_EQ(behind("bar.arrive 0, 96;\n"), KernelVerdict::unknown);
+  EXPECT_EQ(behind("barrier.sync 1, 32;\n"), KernelVerdict::unknown) << "lanes of both warps may be the 32";
+}
+
 TEST(KernelLocks, LanesThatTakeTurnsAreNotTogether) {
   auto const turns = [](std::string const& load) {
     return held("L: " + load + " %r7, [%r5];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n",

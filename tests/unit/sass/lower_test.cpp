@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -375,6 +376,19 @@ TEST(SassLower, FunctionsOutsideOfTheDumpKeepSomeRegisters) {
   EXPECT_EQ(lower(m, m.functions.at(0)).assumed, std::vector<std::string>{"CALL.ABS"}) << "that R2 is kept";
   for (std::string const r : {"R3", "R15", "R20", "R21", "R32", "R40"})
     EXPECT_FALSE(knows_r9("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r)) << r;
+}
+
+TEST(SassLower, AllLanesOfAWarpMeetAtABarrier) {
+  auto const meets = [](std::string const& line) {
+    Module const m = read_module(sass_kernel("S2R R0, SR_TID.X\n" + line + "\nLDS R0, [R0]\nEXIT"), "a.sass");
+    auto const blocks = lower(m, m.functions.at(0)).program.blocks;
+    return std::any_of(blocks.begin(), blocks.end(), [](program::Block const& b) { return b.meets >= 0; });
+  };
+  EXPECT_TRUE(meets("BAR.SYNC.DEFER_BLOCKING 0x0"));
+  EXPECT_TRUE(meets("WARPSYNC.ALL"));
+  for (char const* other :
+       {"BAR.ARV 0x0, 0x40", "WARPSYNC R0", "BSYNC B0", "@P0 BAR.SYNC.DEFER_BLOCKING 0x0"})
+    EXPECT_FALSE(meets(other)) << other;
 }
 
 TEST(SassLower, AFailedAssertionDoesNotReturn) {
