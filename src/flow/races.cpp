@@ -142,12 +142,12 @@ void Bytes::race_with_copy(Cell::Access const& copy, std::uint64_t address, Touc
 /// A write that is not ordered before what a thread does now. `same`: this writes the same value.
 void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
                          bool same) {
+  if (exclude_each_other(w, by)) return;
   bool const one_instruction = w.line == by.line && w.execution == by.execution && !two_warps(w, by);
   bool const of_matrix = by.holder != ~0U && one_instruction;  // rows at one address
   if ((same && of_matrix) || before(w, address, by)) return;
   if (w.group != 0) return race_with_copy(w, address, by, verb, false);
   bool const strong = both_strong(w, by);
-  if (strong && w.atomic != 0 && w.atomic == by.atomic) return;
   if (strong)
     return faults_.doubt(fmt::format("{} {} {} before or after a write of {}, depending on the order",
                                      units_.who(by.doer()), verb, place_(address), units_.who(w.doer)),
@@ -266,9 +266,11 @@ void Bytes::replace(Cell& c, std::uint64_t address, Toucher const& by, bool same
     note(c.others, c.writer);  // they are many; the last one of a thread is ordered behind its others
   else
     c.others.push_back(c.writer);
-  for (Cell::Access const& w : c.others)
-    if (ordered(w, by)) note(past.equal, w);
-  std::erase_if(c.others, [&](Cell::Access const& w) { return ordered(w, by); });
+  std::erase_if(c.others, [&](Cell::Access const& w) {
+    bool const earlier = ordered(w, by);
+    if (earlier) note(past.equal, w);
+    return earlier;
+  });
   for (Cell::Access const& r : c.readers) note(past.readers, r);
   c.readers.clear();
 }
@@ -295,7 +297,8 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
       c.written && (of_atomics ? by.atomic == c.writer.atomic : generic && same_value(c, by, part, number));
   if (c.writer.clock != 0) {  // also behind mbarrier.inval
     check_writer(c.writer, address, by, "writes", same);
-    for (Cell::Access const& w : c.others) check_writer(w, address, by, "writes", same);
+    for (Cell::Access const& w : c.others)  // of a counter the last atomic of each thread
+      if (!exclude_each_other(w, by)) check_writer(w, address, by, "writes", same);
   }
   for (Cell::Access const& r : c.readers) check_reader(r, address, by);
   replace(c, address, by, same);

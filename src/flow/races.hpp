@@ -163,7 +163,8 @@ class Bytes {
   [[nodiscard]] bool given_ordered(Cell::Access const& first, Toucher const& by) const;
   [[nodiscard]] bool held_ordered(Cell::Access const& first, Toucher const& by) const;
   [[nodiscard]] bool ordered(Cell::Access const& first, Toucher const& by) const {
-    return given_ordered(first, by) && held_ordered(first, by);
+    return given_ordered(first, by) &&
+           ((first.holder == first.doer && by.holder == ~0U) || held_ordered(first, by));
   }
   [[nodiscard]] bool before(Cell::Access const& first, std::uint64_t address, Toucher const& by);
   [[nodiscard]] bool copied(Cell::Access const& copy, unsigned thread) const;
@@ -171,6 +172,10 @@ class Bytes {
   [[nodiscard]] bool both_strong(Cell::Access const& first, Toucher const& by) const {
     return first.strong && by.strong &&
            ((!first.narrow && !by.narrow) || units_.rank_of(first.doer) == units_.rank_of(by.doer()));
+  }
+  /// True of two atomics of one kind, each strong to the other: their result is one in each order.
+  [[nodiscard]] bool exclude_each_other(Cell::Access const& first, Toucher const& by) const {
+    return first.atomic != 0 && first.atomic == by.atomic && first.group == 0 && both_strong(first, by);
   }
   [[nodiscard]] bool two_warps(Cell::Access const& first, Toucher const& by) const;
   void check_writer(Cell::Access const& w, std::uint64_t address, Toucher const& by, char const* verb,
