@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace swizproof {
 
@@ -78,9 +79,11 @@ FlowReport executed(RecordedKernel const& kernel, Json const& row, std::uint64_t
   for (auto const& [name, number] : arrays_of(kernel.question))
     arrays[name] = {seed << 48 | launch << 40 | number << 32, false};
   for (FlowExpectation const& e : plan.expectations) arrays[e.target.array].target = true;
-  plan.launch.data = [&arrays](FlowArray const& a, std::uint64_t element) {
-    Drawn const& from = arrays.at(a.name);
-    return drawn(from.start, a, from.target, element);
+  auto last = arrays.begin();  // an array is read element by element
+  plan.launch.data = [&](FlowArray const& a, std::uint64_t element) {
+    if (last == arrays.end() || last->first != a.name) last = arrays.find(a.name);
+    if (last == arrays.end()) malformed("an array of a launch has no parameter");
+    return drawn(last->second.start, a, last->second.target, element);
   };
   return trace_flow(module, module.functions[plan.function], plan.launch, plan.expectations);
 }
@@ -89,15 +92,16 @@ FlowReport executed(RecordedKernel const& kernel, Json const& row, std::uint64_t
 std::uint64_t check_launch(Recomputation& r, std::string const& name, Json const& row,
                            RecordedKernel const& kernel) {
   std::map<std::string, std::uint64_t> const numbers = arrays_of(kernel.question);
-  FlowReport report = executed(kernel, row, r.evidence.seed, integer<std::uint64_t>(row.at(5)));
+  FlowReport const report = executed(kernel, row, r.evidence.seed, integer<std::uint64_t>(row.at(5)));
   r.equal<std::string>(name + ", executed to its end", report.fault ? report.fault->text : report.reason, "");
-  std::sort(report.numbers.begin(), report.numbers.end(), [&](FlowNumber const& a, FlowNumber const& b) {
-    return std::pair(numbers.at(a.array), a.element) < std::pair(numbers.at(b.array), b.element);
-  });
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, FlowNumber const*>> sorted;
+  sorted.reserve(report.numbers.size());
+  for (FlowNumber const& n : report.numbers) sorted.emplace_back(numbers.at(n.array), n.element, &n);
+  std::sort(sorted.begin(), sorted.end());
   Hashed changed, wrong;
   Json first = Json::array();
-  for (FlowNumber const& n : report.numbers) {
-    std::uint64_t const array = numbers.at(n.array);
+  for (auto const& [array, element, number] : sorted) {
+    FlowNumber const& n = *number;
     if (n.changed) changed.add(array, n.element, n.found);
     if (!n.expected || *n.expected == n.found) continue;
     wrong.add(array, n.element, n.found);
