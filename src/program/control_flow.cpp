@@ -176,9 +176,25 @@ bool Flow::postdominates(std::uint32_t b, std::uint32_t a) const {
 
 bool Flow::always_follows(std::uint32_t b, std::uint32_t a) const {
   if (!postdominates(b, a)) return false;
-  for (std::int32_t const l : around(loop[a]))
-    for (std::uint32_t const latch : loops[static_cast<std::size_t>(l)].latches)
-      if (a != b && within(b, l) && !dominates(b, latch)) return false;
+  std::vector<std::uint32_t> work;
+  std::vector<bool> seen;
+  for (std::int32_t const l : around(loop[a])) {
+    if (a == b || !within(b, l)) continue;
+    Loop const& both = loops[static_cast<std::size_t>(l)];
+    for (std::uint32_t const latch : both.latches)
+      if (!dominates(b, latch)) work.push_back(latch);
+    seen.resize(idom.size()), seen[both.header] = true;
+    if (a == both.header && !work.empty()) return false;
+  }
+  // Back from these latches to `a`, within the iteration.
+  while (!work.empty()) {
+    std::uint32_t const at = work.back();
+    work.pop_back();
+    if (at == a) return false;
+    if (at == b || seen[at]) continue;
+    seen[at] = true;
+    work.insert(work.end(), before[at].begin(), before[at].end());
+  }
   return true;
 }
 

@@ -54,9 +54,8 @@ struct Flow {
   [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const;
   /// True if every path from `a` to the end passes `b`.
   [[nodiscard]] bool postdominates(std::uint32_t b, std::uint32_t a) const;
-  /// True only if every path from `a`, which dominates `b`, passes `b` before it comes to the end or to the next iteration of a loop with both:
-  /// an iteration may end at another latch. False where a latch of such a loop is not dominated by `b`. Checked by
-  /// Flow.BlocksThatFollowInAnIteration.
+  /// True if every path from `a`, which dominates `b`, passes `b` before it comes to the end or to the next iteration of a loop with both: an
+  /// iteration may end at another latch. Checked by Flow.BlocksThatFollowInAnIteration.
   [[nodiscard]] bool always_follows(std::uint32_t b, std::uint32_t a) const;
   /// True if a block lies in a loop (-1: no loop, where every block lies).
   [[nodiscard]] bool within(std::uint32_t block, std::int32_t loop_index) const;
