@@ -65,8 +65,18 @@ Lanes LeafWords::parameter(Id id, Leaf const& l, unsigned bits) {
 
 Lanes LeafWords::voted(Id id, Leaf const& l, unsigned bits) {
   if (!in_.loops.has_common_iteration(l.loop)) return varying(id);
-  Lanes const& mask = in_.words.value(l.args[0], 32);
-  return mask.pure() && mask.uniform() && mask.lane[0] == 0xffffffff ? in_.atoms.of(id, bits) : varying(id);
+  Node const mask = in_.execution.node(l.args[0]);
+  auto const is = [&](Id part, std::uint64_t lanes) {
+    Node const& n = in_.execution.node(part);
+    return n.op == Op::constant && n.value == lanes;
+  };
+  // All lanes or none execute it.
+  bool const either = mask.op == Op::ite && ((is(mask.b, 0xffffffff) && is(mask.c, 0)) ||
+                                             (is(mask.b, 0) && is(mask.c, 0xffffffff)));
+  if (either && in_.truths.value(mask.a).shared()) return in_.atoms.of(id, bits);
+  Lanes const& lanes = in_.words.value(l.args[0], 32);
+  return lanes.pure() && lanes.uniform() && lanes.lane[0] == 0xffffffff ? in_.atoms.of(id, bits)
+                                                                        : varying(id);
 }
 
 /// A value of the iteration in which a lane leaves a loop.
@@ -123,11 +133,10 @@ Lanes LeafWords::shuffled(Id id, Leaf const& l, unsigned bits) {
   if (v.uniform() && all_give) return v;
   bool const full = c.pure() && c.uniform();
   auto const mode = static_cast<Shuffle>(l.extra);
-  if (!v.split()) {
-    // One lane's value in all of them: not known, but the same.
-    bool const one = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f && b.uniform();
-    return one && all_give ? in_.atoms.of(id, bits) : varying(v.why);
-  }
+  // One lane's value in all of them: not known, but the same.
+  bool const one = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f && b.uniform() && all_give;
+  if (one && !(v.split() && b.pure())) return in_.atoms.of(id, bits);
+  if (!v.split()) return varying(v.why);
   if (!b.split()) return b;
   if (!full || !b.pure()) return varying(id);
   Lanes out = v;

@@ -114,6 +114,25 @@ TEST(SassLower, SignsThatDifferAreThoseOfTwoWords) {
   EXPECT_EQ(small[7], 0U);
 }
 
+TEST(SassLower, AVoteOfAllLanesOrNoneIsTheSameInAll) {
+  std::string const other = "ISETP.GT.U32.AND P1, PT, R0, 0x3, PT\n",
+                    vote = other + "@P0 EXIT\nVOTE.ANY R9, PT, P1";
+  std::string const by_launch = "LDC R2, c[0x0][0x210]\nISETP.NE.AND P0, PT, R2, RZ, PT\n",
+                    by_lane = "ISETP.NE.AND P0, PT, R0, RZ, PT\n";
+  EXPECT_TRUE(lanes_of_r9(by_launch + vote, 90).uniform());
+  EXPECT_FALSE(lanes_of_r9(by_lane + vote, 90).uniform()) << "lane 0 alone votes";
+  // The value of the first lane for which the vote holds.
+  auto const first = [&](std::string const& votes, std::string const& segment) {
+    return lanes_of_r9(other + "VOTE.ANY R3, PT, P1\n" + votes + "FLO.U32 R4, R3\nSHFL.IDX PT, R9, R0, R4, " +
+                           segment,
+                       90)
+        .uniform();
+  };
+  EXPECT_TRUE(first("", "0x1f"));
+  EXPECT_FALSE(first("", "0x1c1f")) << "a lane of each segment of four";
+  EXPECT_FALSE(first("IADD3 R3, R3, R0, RZ\n", "0x1f")) << "each lane has a number of its own";
+}
+
 TEST(SassLower, SumsOfPairsHaveTheirUpperWords) {
   EXPECT_EQ(r9_of_lane("MOV R2, RZ\nMOV R3, R0\nMOV R4, RZ\nMOV R5, 0x7\nIADD3.64 R8, R2, R4, RZ", 3), 10U);
 }
