@@ -9,36 +9,14 @@ import numpy as np
 from ptx_interpreter import wavefronts
 from sass_calls import failing_of
 from sass_floats import Floats
+from sass_warps import Warps
+from sass_words import ONES, U, mix, signed, text_hash
 
-U = np.uint64
-ONES = U(0xFFFFFFFF)
 LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:@(!?)(U?P[0-6T]+)\s+)?([A-Z0-9_a-z.]+)\s*(.*)$")
-LANE = np.arange(32)
 
 
 class Unreadable(Exception):
     pass
-
-
-def mix(*parts):
-    """A number by others, 64 bits."""
-    h = U(0x9E3779B97F4A7C15)
-    with np.errstate(over="ignore"):
-        for p in parts:
-            h = (h ^ (np.asarray(p).astype(U) + U(0x632BE59BD9B4E019))) * U(0xFF51AFD7ED558CCD)
-            h = h ^ (h >> U(32))
-    return h
-
-
-def text_hash(text):
-    value = 1469598103934665603
-    for c in text.encode():
-        value = (value ^ c) * 1099511628211 & (1 << 64) - 1
-    return value
-
-
-def signed(x):
-    return (x & ONES).astype(np.int64) - ((x & ONES) >= U(1 << 31)).astype(np.int64) * (1 << 32)
 
 
 class Op:
@@ -149,7 +127,7 @@ def kernels(path):
     return arch, [k for k in all_ if k.entry]
 
 
-class Machine(Floats):
+class Machine(Floats, Warps):
     """One run of one block."""
 
     def __init__(self, kernel, arch, block, seed, steps):
@@ -296,7 +274,7 @@ class Machine(Floats):
             if here >= len(code):
                 return True
             self.count += 1
-            on = pc == here
+            on = self.here = pc == here
             i = code[here]
             pc = np.where(on, here + 1, pc)
             if i.guard:
@@ -333,7 +311,9 @@ class Machine(Floats):
                 return pc
             for o in i.ops[:-1]:
                 on = on & self.truth(o)
-            if i.mods & {"ANY", "ALL", "CONV"}:
+            if {"U", "ANY"} <= i.mods:  # a warp goes if any of its lanes would
+                on = self.here & np.repeat([on[w:w + 32].any() for w in range(0, self.n, 32)], 32)[:self.n]
+            elif i.mods & {"ANY", "ALL", "CONV"}:
                 on = on & (mix(self.seed, U(self.count), np.arange(self.n) // 32) & U(1) != 0)
             return np.where(on, self.target(i.ops[-1]), pc)
         if b in ("BRX", "BRXU"):
@@ -391,6 +371,8 @@ class Machine(Floats):
         self.put(i.ops[0], self.value(i.ops[-1]) if len(i.ops) == 2 else self.value(i.ops[1]), on)
 
     def do_R2UR(self, i, on):
+        if len(i.ops) == 3 and i.ops[0].kind == "P" and not i.mods - {"OR"}:
+            return self.first_value(i, on)
         if len(i.ops) != 2 or i.mods:
             return self.unknown(i, on)
         v = self.value(i.ops[1])
@@ -746,50 +728,6 @@ class Machine(Floats):
             known = self.local.get(int(at[on][0]) + 4 * k) if one else None
             v = known if known is not None else mix(self.seed, U(self.count), np.arange(self.n), U(k))
             self.put(i.ops[0], v, on, k)
-
-    def do_SHFL(self, i, on):
-        a, b, c = (self.value(o) for o in i.ops[2:5])
-        v, p = mix(self.seed, U(self.count), np.arange(self.n)) & ONES, np.zeros(self.n, dtype=bool)
-        lane = np.arange(self.n) % 32
-        by, clamp, segment = (b & U(31)).astype(np.int64), (c & U(31)).astype(np.int64), (c >> U(8) & U(31)).astype(np.int64)
-        most = (lane & segment) | (clamp & ~segment & 31)
-        least = lane & segment
-        if "UP" in i.mods:
-            source, within = lane - by, lane - by >= most
-        elif "DOWN" in i.mods:
-            source, within = lane + by, lane + by <= most
-        elif "BFLY" in i.mods:
-            source, within = lane ^ by, (lane ^ by) <= most
-        else:
-            source = least | (by & ~segment & 31)
-            within = source <= most
-        source = np.where(within, source, lane) + np.arange(self.n) // 32 * 32
-        known = on[source]
-        v = np.where(known, a[source], v)
-        if i.guard:
-            v = mix(v, U(self.count), np.arange(self.n)) & ONES
-        self.put(i.ops[0], within, on)
-        self.put(i.ops[1], v, on)
-
-    def do_VOTE(self, i, on):
-        p = self.truth(i.ops[-1]) & on
-        warps = p.reshape(-1, 32)
-        ballot = (warps * (1 << LANE)).sum(axis=1).repeat(32).astype(U)
-        any_ = warps.any(axis=1).repeat(32)
-        all_ = (warps | ~on.reshape(-1, 32)).all(axis=1).repeat(32)
-        truth = all_ if "ALL" in i.mods else any_
-        for o in i.ops[:-1]:
-            if o.kind in ("P", "UP"):
-                self.put(o, truth, on)
-            else:
-                self.put(o, ballot, on)
-
-    do_VOTEU = do_VOTE
-
-    def do_ELECT(self, i, on):
-        first = on.reshape(-1, 32).argmax(axis=1).repeat(32)
-        self.put(i.ops[0], first == np.arange(self.n) % 32, on)
-        self.put(i.ops[1], first.astype(U), on)
 
 
 NOTHING = set("""NOP BSSY BSYNC BREAK WARPSYNC YIELD BAR MEMBAR DEPBAR LDGDEPBAR ERRBAR CGAERRBAR CCTL NANOSLEEP STG RED REDG ST FENCE
