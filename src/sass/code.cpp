@@ -41,6 +41,7 @@ bool Code::jumps(std::string_view base) {
 Code::Code(Function const& in_function) : function(in_function) {
   std::size_t const n = function.body.size();
   leader_.assign(n + 1, false);
+  ways_to_.assign(n + 1, 0);
   for (std::uint32_t k = 0; k < n; ++k) index_of_[function.body[k].pc] = k;
   for (auto const& [label, at] : function.labels) leader_[at] = true;
   for (std::uint32_t k = 0; k < n; ++k) {
@@ -49,9 +50,11 @@ Code::Code(Function const& in_function) : function(in_function) {
     if (!jumps(base)) continue;
     leader_[k + 1] = true;
     for (Operand const& o : i.operands)
-      if (auto const to = target_of(o)) leader_[*to] = true;
+      if (auto const to = target_of(o)) leader_[*to] = true, ++ways_to_[*to];
+    for (std::string_view const label : i.targets)
+      if (auto const to = function.labels.find(label); to != function.labels.end()) ++ways_to_[to->second];
     if (base == "CALL")
-      if (auto const back = return_of(k)) leader_[*back] = true;
+      if (auto const back = return_of(k)) leader_[*back] = true, ++ways_to_[*back];
   }
 }
 

@@ -18,6 +18,8 @@ class Code {
   Function const& function;
   /// True where a block begins.
   [[nodiscard]] bool leads(std::size_t index) const { return leader_[index]; }
+  /// Jumps to an instruction that the dump names, and calls that return there.
+  [[nodiscard]] std::uint32_t ways_to(std::uint32_t index) const { return ways_to_[index]; }
   /// Index of the instruction that an operand names; nothing if it names none.
   [[nodiscard]] std::optional<std::uint32_t> target_of(Operand const& o) const;
   /// The instruction that a call returns to: an address that a MOV before it puts into a register, the one behind the call before
@@ -37,6 +39,7 @@ class Code {
   [[nodiscard]] std::optional<std::uint32_t> index_of_pc(std::uint64_t pc) const;
   std::unordered_map<std::uint32_t, std::uint32_t> index_of_{};  ///< of each address
   std::vector<bool> leader_{};
+  std::vector<std::uint32_t> ways_to_{};
 };
 
 }  // namespace swizproof::sass

@@ -24,6 +24,8 @@ inline constexpr Form forms[] = {
     {"S2UR", "d = a special register"},
     {"CS2R", "d, d+1 = a special register of 64 bits"},
     {"R2UR", "d = a, which all lanes that execute it share"},
+    {"R2UR of each value",
+     "in a loop that a warp passes once for each value of its lanes: d = a of such lanes, which leave it"},
     {"LDC", "d = a word of the constant bank, at an offset in bytes"},
     {"IADD3", "d = a + b + c; the predicate is the carry out of 32 bits, -b counting as ~b + 1"},
     {"IADD3.X", "d = a + b + c + p + q"},

@@ -1,5 +1,6 @@
 #include "info.hpp"
 #include "instructions.hpp"
+#include "rounds.hpp"
 
 #include <swizproof/hardware/architecture.hpp>
 #include <swizproof/program/control_flow.hpp>
@@ -55,13 +56,6 @@ bool may_make_generic(unsigned arch, Code const& code, Instruction const& i) {
   });
 }
 
-/// True if an instruction may write a predicate: one of its operands, or any of R2P and of a call.
-bool may_write(Instruction const& i, Operand const& predicate) {
-  return i.opcode.starts_with("R2P") || i.opcode.starts_with("CALL") ||
-         std::any_of(i.operands.begin(), i.operands.end(),
-                     [&](Operand const& o) { return o.kind == predicate.kind && o.reg == predicate.reg; });
-}
-
 /// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it. A warp has one set of
 /// uniform registers, so that they change for lanes that do not call it, too.
 void external_call(Steps& steps) {
@@ -103,12 +97,15 @@ class Lowering {
   void lower_block(std::uint32_t context, std::uint32_t index);
   /// Ends the block if the instruction does; false: it goes on.
   bool control(Instruction const& i, Opcode const& op, std::uint32_t index);
+  /// An instruction of a loop over the values of a warp; false for one that is as elsewhere.
+  bool pass(Round const& round, std::uint32_t index);
   bool branch(Instruction const& i, Opcode const& op, std::uint32_t index);
   bool indirect_branch(Instruction const& i, std::uint32_t index);
   bool call(Instruction const& i, Opcode const& op, std::uint32_t index);
   void end_block(std::int32_t taken, std::int32_t next, std::optional<Source> condition);
 
   Code code_;
+  Rounds rounds_;
   Steps steps_;
   program::Program& program_ = steps_.build.program;
   Lowered out_{};
@@ -121,7 +118,7 @@ class Lowering {
 };
 
 Lowering::Lowering(Module const& module, Function const& function, bool stack, bool global)
-    : code_(function), steps_(module, code_, stack) {
+    : code_(function), rounds_(code_), steps_(module, code_, stack) {
   steps_.lists_global = global;
   program_.name = function.name;
   program_.language = "SASS";
@@ -244,6 +241,7 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
     steps_.build.opcode = i.opcode;
     Opcode const op = opcode_of(i.opcode);
     steps_.guard.reset();
+    if (Round const* const round = rounds_.around(k); round != nullptr && pass(*round, k)) continue;
     if (i.guard != Kind::other) {
       Operand o;
       o.kind = i.guard, o.reg = i.guard_reg, o.negated = i.guard_negated;
@@ -264,6 +262,21 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
       block.meets = static_cast<std::int32_t>(program_.steps.size());
     lower_instruction(steps_, i, op);
   }
+}
+
+bool Lowering::pass(Round const& round, std::uint32_t index) {
+  auto const& body = code_.function.body;
+  Instruction const& i = body[index];
+  bool const takes = i.opcode.starts_with("R2UR");
+  if (!takes && index != round.last) return i.opcode.starts_with("PLOP3");
+  steps_.form(takes ? "R2UR of each value"_form : FormName{});
+  if (takes) return steps_.put(operand(i, 1), steps_.word(operand(i, 2))), true;
+  // Behind the loop the warp has the values of the last pass.
+  for (std::uint32_t k = round.first; k < round.last; ++k)
+    if (body[k].opcode.starts_with("R2UR")) steps_.lose(operand(body[k], 1), 1);
+  steps_.put_truth(round.left, constant(0));
+  steps_.put_truth(round.another, steps_.any(1));
+  return true;
 }
 
 bool Lowering::control(Instruction const& i, Opcode const& op, std::uint32_t index) {

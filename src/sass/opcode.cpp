@@ -70,4 +70,10 @@ std::optional<std::uint32_t> number_of(Operand const& o, unsigned plus) {
   }
 }
 
+bool may_write(Instruction const& i, Operand const& predicate) {
+  return i.opcode.starts_with("R2P") || i.opcode.starts_with("CALL") ||
+         std::any_of(i.operands.begin(), i.operands.end(),
+                     [&](Operand const& o) { return o.kind == predicate.kind && o.reg == predicate.reg; });
+}
+
 }  // namespace swizproof::sass

@@ -36,5 +36,7 @@ inline constexpr std::uint32_t first_uniform = 255, first_predicate = 510, first
 [[nodiscard]] bool is_predicate(Operand const& o);
 /// The register that an operand names, in the program, or the `plus`th behind it; nothing for RZ and the like.
 [[nodiscard]] std::optional<std::uint32_t> number_of(Operand const& o, unsigned plus = 0);
+/// True if an instruction may write a predicate: one of its operands, or any of R2P and of a call.
+[[nodiscard]] bool may_write(Instruction const& i, Operand const& predicate);
 
 }  // namespace swizproof::sass
