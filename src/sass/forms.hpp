@@ -78,6 +78,7 @@ inline constexpr Form forms[] = {
     {"STL", "a store to the stack"},
     {"LD", "a load by a generic address"},
     {"ST", "a store by a generic address"},
+    {"QSPC", "the predicate is whether a generic address is one of shared memory"},
     {"UTMALDG",
      "a copy of a tensor to shared memory: destination, mbarrier and coordinates in uniform registers, in "
      "this order"},

@@ -53,6 +53,7 @@ constexpr Row handled[] = {
     {"LD", generic_load, "LD"_form},
     {"ST", generic_store, "ST"_form},
     {"ATOM", generic_atomic, "ATOM"_form},
+    {"QSPC", space_of_address, "QSPC"_form},
     {"LDG", global_load, "LDG"_form},
     {"ATOMG", global_atomic, {}},
     {"LDL", stack_load, "LDL"_form},

@@ -78,6 +78,9 @@ void copy_async(Steps& steps, Instruction const& i, Opcode const& op);
 void generic_load(Steps& steps, Instruction const& i, Opcode const& op);
 void generic_store(Steps& steps, Instruction const& i, Opcode const& op);
 void generic_atomic(Steps& steps, Instruction const& i, Opcode const& op);
+/// QSPC.E.S P, R, [address]: whether a generic address is one of shared memory. A kernel that makes none has none; in others it is a
+/// function of the address. Checked by SassLower.AQuestionForTheSpaceOfAnAddress.
+void space_of_address(Steps& steps, Instruction const& i, Opcode const& op);
 /// STG, RED and REDG: no result.
 void global_store(Steps& steps, Instruction const& i, Opcode const& op);
 /// ATOMG: its results are any values.

@@ -40,21 +40,24 @@ program::MemoryAccess access_of(Steps& steps, Instruction const& i, Opcode const
   return m;
 }
 
+/// The sum of the registers of an address of 64 bits, without its offset.
+Source long_address_of(Steps& steps, Operand const& where) {
+  Operand part;
+  part.kind = Kind::reg, part.reg = where.reg;
+  Source const base = where.wide || where.uniform == no_register
+                          ? pair(steps, steps.word_at(part, 0), steps.word_at(part, 1))
+                          : zext(steps, steps.word_at(part, 0));
+  if (where.uniform == no_register) return base;
+  part.kind = Kind::uniform, part.reg = where.uniform;
+  return add(steps, base, pair(steps, steps.word_at(part, 0), steps.word_at(part, 1)), 64);
+}
+
 void access(Steps& steps, program::MemoryAccess m, Operand const& where) {
   bool const long_address = m.generic || m.global;
   if (where.kind != Kind::memory || where.suffixed || (where.wide && !long_address))
     m.reason = "this form of an address is not read";
   if (long_address) {
-    Operand part;
-    part.kind = Kind::reg, part.reg = where.reg;
-    Source base = where.wide || where.uniform == no_register
-                      ? pair(steps, steps.word_at(part, 0), steps.word_at(part, 1))
-                      : zext(steps, steps.word_at(part, 0));
-    part.kind = Kind::uniform, part.reg = where.uniform;
-    bool const described = where.text.starts_with("desc[") || where.uniform == no_register;
-    if (!described || where.uniform != no_register)
-      base = add(steps, base, pair(steps, steps.word_at(part, 0), steps.word_at(part, 1)), 64);
-    m.address = base;
+    m.address = long_address_of(steps, where);
   } else {
     m.address = m.reason.empty() ? address(steps, where) : steps.any(32);
   }
@@ -209,6 +212,17 @@ void generic_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   std::size_t const at = address_of(i);
   access(steps, std::move(m), operand(i, at));
   for (std::size_t k = 0; k < at; ++k) steps.lose(operand(i, k), op.has("64") ? 2 : 1, {}, true);
+}
+
+void space_of_address(Steps& steps, Instruction const& i, Opcode const& op) {
+  std::size_t const at = address_of(i);
+  Operand const& where = operand(i, at);
+  bool const shared = op.has("E") && op.has("S") && at == 2 && where.kind == Kind::memory && !where.suffixed;
+  if (!shared) return unknown(steps, i, op);
+  steps.lose(operand(i, 1), 1);
+  if (!steps.build.program.makes_generic) return steps.put_truth(operand(i, 0), constant(0));
+  Source const address = add(steps, long_address_of(steps, where), constant(where.value), 64);
+  steps.put_truth(operand(i, 0), steps.function_of(1, address));
 }
 
 void global_store(Steps& steps, Instruction const& i, Opcode const& op) {

@@ -705,6 +705,14 @@ class Machine(Floats, Warps):
 
     do_LD = do_ATOMG = do_ATOM = do_LDG
 
+    def do_QSPC(self, i, on):
+        """The window of shared memory has one upper word."""
+        address = self.full(i.ops[2].value & (1 << 64) - 1)
+        for kind, number, how in i.ops[2].regs:
+            address = address + (self.r(kind, number) | self.r(kind, number + 1) << U(32))
+        self.put(i.ops[0], address >> U(32) == self.word(Op("SR_SWINHI")), on)
+        self.put(i.ops[1], self.full(0), on)
+
     def do_STL(self, i, on):
         """Words of each thread's own memory, by address; what is narrower, or at several addresses at once, is forgotten."""
         at = self.index(i.ops[0]) & ONES

@@ -55,10 +55,11 @@ std::string use_of(std::string const& name) {
 }
 
 constexpr std::string_view modifiers[] = {
-    "",    ".64",   ".128", ".U8",   ".S8",   ".U16",  ".S16",   ".U32",  ".S32",     ".U64",      ".S64",
-    ".X",  ".WIDE", ".HI",  ".SX32", ".EX",   ".W",    ".L",     ".R",    ".LUT",     ".PAND",     ".EQ.AND",
-    ".GT", ".E",    ".T",   ".MOV",  ".SHL",  ".IADD", ".OR",    ".FILL", ".BF16_V2", ".16.M88.4", ".CAS",
-    ".S",  ".UP",   ".IDX", ".ANY",  ".BFLY", ".32",   ".U16x2", ".MMA",  ".HI.X",    ".WIDE.X",   ".L.HI"};
+    "",      ".64",   ".128",  ".U8",      ".S8",       ".U16",  ".S16",    ".U32",  ".S32",
+    ".U64",  ".S64",  ".X",    ".WIDE",    ".HI",       ".SX32", ".EX",     ".W",    ".L",
+    ".R",    ".LUT",  ".PAND", ".EQ.AND",  ".GT",       ".E",    ".T",      ".MOV",  ".SHL",
+    ".IADD", ".OR",   ".FILL", ".BF16_V2", ".16.M88.4", ".CAS",  ".S",      ".UP",   ".IDX",
+    ".ANY",  ".BFLY", ".32",   ".U16x2",   ".MMA",      ".HI.X", ".WIDE.X", ".L.HI", ".E.S"};
 constexpr std::string_view operands[] = {" R2, R8",
                                          " R2, P1, R8",
                                          " R2, SR_TID.X",
@@ -76,6 +77,7 @@ constexpr std::string_view operands[] = {" R2, R8",
                                          " R2, R8, R10, P1",
                                          " R2, R8, R10, R12, 0xc0, !PT",
                                          " P0, R2, R8, R10, R12, 0xc0, !PT",
+                                         " P0, RZ, [R8]",
                                          " P0, PT, R8, R10, PT",
                                          " P0, PT, R8, R10, PT, P1",
                                          " P0, PT, P1, P2, P3, 0x80, 0x8",

@@ -133,6 +133,20 @@ TEST(SassLower, AVoteOfAllLanesOrNoneIsTheSameInAll) {
   EXPECT_FALSE(first("IADD3 R3, R3, R0, RZ\n", "0x1f")) << "each lane has a number of its own";
 }
 
+TEST(SassLower, AQuestionForTheSpaceOfAnAddress) {
+  std::string const pointer = "LDC.64 R2, c[0x0][0x210]\nQSPC.E.S P0, RZ, [R2+-0x2]\n",
+                    answer = "SEL R9, R0, RZ, P0";
+  EXPECT_EQ(r9_of_lane(pointer + answer, 7), 0U) << "the kernel makes no generic address of shared memory";
+  std::string const makes = "S2R R7, SR_SWINHI\n" + pointer;
+  EXPECT_FALSE(knows_r9(makes + answer));
+  auto const again = [&](std::string const& query) {
+    return knows_r9(makes + query + "\nPLOP3.LUT P0, PT, P0, P1, PT, 0x28, 0x0\n" + answer);
+  };
+  EXPECT_TRUE(again("QSPC.E.S P1, RZ, [R2+-0x2]")) << "one address, one answer";
+  EXPECT_FALSE(again("QSPC.E.S P1, RZ, [R2]"));
+  EXPECT_FALSE(again("QSPC.E.G P1, RZ, [R2+-0x2]"));
+}
+
 TEST(SassLower, SumsOfPairsHaveTheirUpperWords) {
   EXPECT_EQ(r9_of_lane("MOV R2, RZ\nMOV R3, R0\nMOV R4, RZ\nMOV R5, 0x7\nIADD3.64 R8, R2, R4, RZ", 3), 10U);
 }
