@@ -129,10 +129,14 @@ void add3(Steps& steps, Instruction const& i, Opcode const& op) {
       if (op.has("X") && negative) return unknown(steps, i, op);  // ~ is printed there
     }
     Source const top = steps.emit(Action::lshr, 64, whole, constant(32));
-    // One carry, or two: the first predicate is of the first, where both are written they count together.
+    // Which of two carries has which predicate is not known: both are functions of the operands.
     if (two_out) {
-      steps.put_truth(operand(i, 1), steps.any(1, top));
-      steps.put_truth(operand(i, 2), steps.any(1, top));
+      Source const from = steps.function_of(64, parts[0], parts[1], parts[2]);
+      auto const carry = [&](unsigned which) { return steps.function_of(1, from, carries, constant(which)); };
+      Source const first = carry(1);
+      Source const second = carry(2);
+      steps.put_truth(operand(i, 1), first);
+      steps.put_truth(operand(i, 2), second);
     } else {
       steps.put_truth(operand(i, 1), negate(steps, steps.emit(Action::equal, 1, top, constant(0))));
     }

@@ -147,6 +147,16 @@ TEST(SassLower, AQuestionForTheSpaceOfAnAddress) {
   EXPECT_FALSE(again("QSPC.E.G P1, RZ, [R2+-0x2]"));
 }
 
+TEST(SassLower, TwoCarriesAreFunctionsOfTheOperands) {
+  auto const same = [](std::string const& second, std::string const& which) {
+    return knows_r9("LDC R2, c[0x0][0x210]\nIADD3 R3, P0, P1, R2, R0, R2\nIADD3 R4, P2, P3, " + second +
+                    "\nPLOP3.LUT P0, PT, P0, " + which + ", PT, 0x28, 0x0\nSEL R9, R0, RZ, P0");
+  };
+  EXPECT_TRUE(same("R2, R0, R2", "P2"));
+  EXPECT_FALSE(same("R2, R0, R2", "P3")) << "which carry has which predicate is not known";
+  EXPECT_FALSE(same("R0, R2, R2", "P2"));
+}
+
 TEST(SassLower, SumsOfPairsHaveTheirUpperWords) {
   EXPECT_EQ(r9_of_lane("MOV R2, RZ\nMOV R3, R0\nMOV R4, RZ\nMOV R5, 0x7\nIADD3.64 R8, R2, R4, RZ", 3), 10U);
 }
