@@ -231,6 +231,7 @@ void Lowering::end_block(std::int32_t taken, std::int32_t next, std::optional<So
 void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
   context_ = context;
   steps_.calls = calls_of(context);
+  steps_.forget_voters();
   block_ = blocks_[{context, index}];
   program_.blocks[static_cast<std::size_t>(block_)].first = static_cast<std::uint32_t>(program_.steps.size());
   for (std::uint32_t k = index;; ++k) {
@@ -245,7 +246,8 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
     if (i.guard != Kind::other) {
       Operand o;
       o.kind = i.guard, o.reg = i.guard_reg, o.negated = i.guard_negated;
-      Source const g = steps_.truth(o);
+      bool const copies = op.base.starts_with("UTMA") || op.base.starts_with("UBLK");
+      Source const g = (copies ? steps_.voters(o) : std::nullopt).value_or(steps_.truth(o));
       if (g.constant && g.value == 0) continue;  // @!PT: never
       // An instruction with several results may write its guard first.
       if (!g.constant) steps_.guard = may_write(i, o) ? steps_.emit(Action::copy, 1, g) : g;

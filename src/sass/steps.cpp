@@ -110,7 +110,20 @@ Source Steps::special(std::string_view name) {
   return any(32);
 }
 
+void Steps::set_voters(Operand const& any, Operand const& of) {
+  auto const all = number_of(any), lane = number_of(of);
+  if (all && lane && any.kind == Kind::uniform_predicate && of.kind == Kind::predicate && !of.negated)
+    voters_[*all] = *lane;
+}
+
+std::optional<Source> Steps::voters(Operand const& any) const {
+  auto const all = number_of(any);
+  auto const found = all && !any.negated ? voters_.find(*all) : voters_.end();
+  return found == voters_.end() ? std::nullopt : std::optional(reg(found->second));
+}
+
 void Steps::write(std::uint32_t r, Source value, unsigned width) {
+  std::erase_if(voters_, [&](auto const& pair) { return pair.first == r || pair.second == r; });
   stack.written(r, build.line);
   if (width == 32) write_kept_bits(r, value);
   build.assign(r, value, width, guard);

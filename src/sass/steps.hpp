@@ -64,6 +64,16 @@ class Steps {
   /// As lose, of an instruction whose result is not decided: no form is used.
   void not_modelled(Operand const& o, unsigned count, Source from = {}, bool memory = false);
 
+  // copies that a warp executes if one of its lanes would
+
+  /// A uniform predicate is now whether a predicate is true in any lane.
+  void set_voters(Operand const& any, Operand const& of);
+  /// The predicate of the lanes for which a warp executes what a uniform predicate guards: `VOTEU.ANY UP0, P0` stands before it in the
+  /// block, and nothing changed either. A copy of a tensor has the registers that these lanes gave it. Checked by
+  /// SassLower.ACopyForAnyLaneHasTheRegistersOfLanesThatWantIt.
+  [[nodiscard]] std::optional<Source> voters(Operand const& any) const;
+  void forget_voters() { voters_.clear(); }
+
   /// The first step of an instruction, and its form.
   struct UsedForm {
     std::uint32_t first = 0;
@@ -88,6 +98,7 @@ class Steps {
  private:
   Source bit_of(Source value, unsigned bit, unsigned depth);
   void write_kept_bits(std::uint32_t r, Source value);
+  std::map<std::uint32_t, std::uint32_t> voters_{};  ///< predicates by uniform predicates
   /// By register and bit: the register of a truth that is the bit.
   std::unordered_map<std::uint32_t, std::map<unsigned, std::uint32_t>> kept_bits_{};
 };

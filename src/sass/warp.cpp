@@ -53,6 +53,8 @@ void vote(Steps& steps, Instruction const& i, Opcode const& op) {
     else
       steps.put(o, shared(32));
   }
+  if (i.opcode == "VOTEU.ANY" && i.operands.size() == 2 && !steps.guard)
+    steps.set_voters(operand(i, 0), operand(i, 1));
 }
 
 void elect(Steps& steps, Instruction const& i, Opcode const& op) {

@@ -147,6 +147,31 @@ TEST(SassLower, AQuestionForTheSpaceOfAnAddress) {
   EXPECT_FALSE(again("QSPC.E.G P1, RZ, [R2+-0x2]"));
 }
 
+/// The lanes of a warp that surely make the first copy.
+std::uint32_t lanes_of_copy(std::string const& lines) {
+  Module const m = read_module(sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nEXIT"), "a.sass");
+  Lowered const l = lower(m, m.functions.at(0));
+  program::Flow const flow = program::flow_of(l.program);
+  execution::Execution execution;
+  execution::execute(l.program, flow, execution);
+  execution::Launch launch;
+  launch.block = {32, 1, 1};
+  execution::Warp warp(l.program, flow, execution, launch, 0);
+  return warp.truth(execution.operands.at(0).guard).yes;
+}
+
+TEST(SassLower, ACopyForAnyLaneHasTheRegistersOfLanesThatWantIt) {
+  std::string const third = "ISETP.EQ.AND P0, PT, R0, 0x3, PT\nUMOV UR4, 0x7\n@P0 R2UR UR4, RZ\n",
+                    vote = "VOTEU.ANY UP0, P0\n", copy = "@UP0 UTMALDG.2D [UR4], [UR8]";
+  EXPECT_EQ(lanes_of_copy(third + vote + copy), 8U);
+  EXPECT_EQ(lanes_of_copy(third + vote + "ISETP.EQ.AND P0, PT, R0, RZ, PT\n" + copy), 0U) << "P0 is another";
+  EXPECT_EQ(lanes_of_copy(third + vote + "UISETP.EQ.AND UP0, UPT, UR9, URZ, UPT\n" + copy), 0U);
+  EXPECT_EQ(lanes_of_copy(third + vote + "BRA `(.L_x_0)\n.L_x_0:\n" + copy), 0U) << "another block";
+  EXPECT_EQ(lanes_of_copy(third + "VOTEU.ALL UP0, P0\n" + copy), 0U);
+  EXPECT_EQ(lanes_of_copy(third + "VOTEU.ANY UP0, !P0\n" + copy), 0U);
+  EXPECT_EQ(lanes_of_copy(third + vote + "@!UP0 UTMALDG.2D [UR4], [UR8]"), 0U);
+}
+
 TEST(SassLower, TwoCarriesAreFunctionsOfTheOperands) {
   auto const same = [](std::string const& second, std::string const& which) {
     return knows_r9("LDC R2, c[0x0][0x210]\nIADD3 R3, P0, P1, R2, R0, R2\nIADD3 R4, P2, P3, " + second +
