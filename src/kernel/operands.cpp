@@ -6,6 +6,7 @@
 #include "known_bits.hpp"
 #include "operand_runs.hpp"
 #include "operand_start.hpp"
+#include "tile_writers.hpp"
 
 #include <swizproof/hardware/tile_base.hpp>
 
@@ -121,11 +122,14 @@ class OperandDecision {
     }
   }
 
-  /// The tile of this descriptor starts where an address points to, but for what changes with stages.
-  [[nodiscard]] bool reads_from(OperandDecision& destination) {
+  /// The tile of this descriptor starts where an address points to, but for what changes with stages; or whole patterns behind it, and
+  /// no other code writes there.
+  [[nodiscard]] bool reads_from(OperandDecision& destination, TileWriters& writers) {
     auto const here = start_.constant_part(), there = destination.start_.constant_part();
-    return symbol_ != ~0U && symbol_ == destination.symbol_ && pattern_.bytes != 0 && here && there &&
-           *here >= *there && *here - *there < pattern_.row;
+    if (symbol_ == ~0U || symbol_ != destination.symbol_ || pattern_.bytes == 0 || !here || !there ||
+        *here < *there || (*here - *there) % pattern_.bytes >= pattern_.row)
+      return false;
+    return *here - *there < pattern_.row || writers.only_tensors_behind(destination.done_, symbol_);
   }
   /// The tile of this descriptor is written by TMA, which swizzles addresses, too: it may start anywhere. A base offset moves
   /// what is read, and nothing that is written.
@@ -492,10 +496,11 @@ std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
     else if (auto one = std::make_unique<OperandDecision>(kernel, i, all[i]); one->prepare(known))
       open.push_back(std::move(one));
   std::vector<OperandDecision*> written;
+  TileWriters writers(kernel);
   for (auto const& to : open)
     if (to->is_tensor_destination())
       for (auto const& from : open)
-        if (from->is_descriptor() && from->reads_from(*to)) written.push_back(from.get());
+        if (from->is_descriptor() && from->reads_from(*to, writers)) written.push_back(from.get());
   for (OperandDecision* const one : written) one->is_written_by_tma();
   for (auto const& one : open) one->decide(), kernel.warps.release();
   for (std::size_t i = 0; i < all.size(); ++i)

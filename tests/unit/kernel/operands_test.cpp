@@ -360,8 +360,8 @@ TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
   EXPECT_EQ(other[2].needed, 1024U);
   EXPECT_EQ(other[2].verdict, refuted);
   EXPECT_EQ(other[2].base, 256U);
-  auto const behind = operands_of(tensor_at("mov.u32 %r10, %r6;") + wgmma_of("add.u32 %r10, %r6, 4096;"));
-  EXPECT_EQ(behind[2].needed, 1024U) << "nor is it of the tile in front of it";
+  auto const behind = operands_of(tensor_at("mov.u32 %r10, %r6;") + wgmma_of("add.u32 %r10, %r6, 4224;"));
+  EXPECT_EQ(behind[2].needed, 1024U) << "nor in another row of it";
   auto const offset = both("%r6", "0", "0x4002004000010000");  // base offset 1
   EXPECT_EQ(offset[2].needed, 1024U);
   EXPECT_NE(offset[2].verdict, proved);
@@ -369,6 +369,27 @@ TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
   EXPECT_EQ(loose[0].verdict, refuted);
   EXPECT_EQ(loose[0].base, 16U);
   EXPECT_EQ(loose[2].verdict, proved) << loose[2].reason;
+}
+
+// A part of a tile that starts whole patterns behind the copy, as the second half of 128 rows.
+TEST(KernelOperand, ATileBehindTheStartOfACopy) {
+  auto const behind = [](std::string const& others) {
+    auto const all =
+        operands_of(tensor_at("add.u32 %r10, %r6, 1024;") + others + wgmma_of("add.u32 %r10, %r6, 9216;"));
+    for (KernelOperand const& o : all)
+      if (o.what == "descriptor B") return o.verdict == proved && o.needed == 16;
+    return false;
+  };
+  std::string const lanes = "shl.b32 %r12, %r1, 2; add.u32 %r12, %r12, %r6;";  // 512 bytes
+  EXPECT_TRUE(behind(""));
+  EXPECT_TRUE(behind(lanes + "st.shared.u32 [%r12+512], %r7;"));
+  EXPECT_TRUE(behind(lanes + "ld.shared.u32 %r7, [%r12+9216];"));
+  EXPECT_TRUE(behind("st.shared.u32 [%r3+9216], %r7;")) << "another array";
+  EXPECT_FALSE(behind(lanes + "st.shared.u32 [%r12+516], %r7;")) << "the last word is behind the start";
+  EXPECT_FALSE(behind(lanes + "st.shared.u32 [%r12+9216], %r7;"));
+  EXPECT_FALSE(behind(lanes + "atom.shared.add.u32 %r7, [%r12+9216], %r7;"));
+  EXPECT_FALSE(behind("add.u32 %r12, %r5, %r6; st.shared.u32 [%r12], %r7;"));
+  EXPECT_FALSE(behind(bulk_at("add.u32 %r10, %r6, 9216;"))) << "a copy that swizzles nothing";
 }
 
 TEST(KernelOperand, Guards) {
