@@ -22,6 +22,9 @@ Warp::~Warp() = default;
 Lanes const& Warp::value(std::uint32_t node, unsigned bits) { return evaluation_->words.value(node, bits); }
 LaneTruths Warp::truth(std::uint32_t node) { return evaluation_->truths.value(node); }
 Facts Warp::facts(std::uint32_t node) { return evaluation_->facts.of(node); }
+std::uint32_t Warp::in_lanes(std::uint32_t node, std::uint32_t lanes) {
+  return evaluation_->leaves.in_lanes(node, lanes);
+}
 unsigned Warp::trailing_zeros(std::uint32_t node) { return evaluation_->facts.trailing_zeros(node); }
 bool Warp::exits_together(std::int32_t loop) { return evaluation_->loops.exits_together(loop); }
 bool Warp::goes_back_together(std::int32_t loop) { return evaluation_->loops.goes_back_together(loop); }

@@ -1,6 +1,7 @@
 #include "known_bits.hpp"
 
 #include "launch.hpp"
+#include "shuffle_source.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -157,7 +158,7 @@ std::optional<bool> KnownBits::truth(Id id) {
 Bits KnownBits::variable(Id id, Node const& n) {
   Leaf const l = execution_.leaves[n.value];  // there are more of them behind a value
   if (l.kind == Leaf::Kind::exit) return of(l.args[0]);
-  if (l.kind == Leaf::Kind::shuffle) return is_followed(id) ? of(l.args[0]) : plain(id);
+  if (l.kind == Leaf::Kind::shuffle) return is_followed(id) ? shuffled(l, n.width) : plain(id);
   if (l.kind != Leaf::Kind::phi) return plain(id);
   Phi const& p = *execution_.phi_at(id);
   if (p.kind == Phi::Kind::same) return of(p.init);
@@ -193,12 +194,38 @@ Bits KnownBits::counted(Phi const& p) {
   return all;
 }
 
-/// True for a shuffle that gives a value of a lane in every warp.
+/// The bits that all values of lanes that may be read have in common.
+Bits KnownBits::shuffled(Leaf const& l, unsigned width) {
+  Bits const every = of(l.args[0]);
+  Bits all{~std::uint64_t{0}, ~std::uint64_t{0}, 0, true};
+  bool executed = false;
+  for (auto const& warp : kernel_->warps.all()) {
+    if (!executes(*warp, l)) continue;
+    executed = true;
+    auto const source = read_by(*kernel_, *warp, l);
+    if (!source || (source->lanes & ~warp->present()) != 0) return every;
+    execution::Lanes const v = warp->value(source->value, width);
+    if (!v.split()) return every;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((source->lanes >> lane & 1) == 0) continue;
+      Bits b{~v.lane[lane], v.lane[lane], v.lane[lane]};
+      for (auto const& [atom, factor] : v.terms)
+        b = sum(b, factor == 1 ? of(atom) : multiplied(of(atom), factor, width));
+      all = {all.zeros & b.zeros, all.ones & b.ones, std::max(all.most, b.most), all.start && b.start};
+    }
+  }
+  if (!executed) return every;
+  return {all.zeros | every.zeros, all.ones | every.ones, std::min(all.most, every.most),
+          all.start || every.start};
+}
+
+/// True for a shuffle that gives a value of a lane in every warp that executes it.
 bool KnownBits::is_followed(Id shuffle) {
   if (kernel_ == nullptr) return false;
+  Leaf const l = *execution_.leaf_at(shuffle);
   unsigned const bits = node(shuffle).width;
   return std::all_of(kernel_->warps.all().begin(), kernel_->warps.all().end(), [&](auto const& warp) {
-    return warp->value(shuffle, bits).state != execution::Lanes::State::varying;
+    return !executes(*warp, l) || warp->value(shuffle, bits).state != execution::Lanes::State::varying;
   });
 }
 

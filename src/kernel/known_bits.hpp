@@ -48,6 +48,7 @@ class KnownBits {
   Bits counted(execution::Phi const& p);
   Bits shifted(Node const& n);
   [[nodiscard]] bool is_followed(Id shuffle);
+  Bits shuffled(execution::Leaf const& l, unsigned width);
 
   execution::Execution const& execution_;
   Origins const& origins_;

@@ -6,6 +6,7 @@
 #include "known_bits.hpp"
 #include "operand_runs.hpp"
 #include "operand_start.hpp"
+#include "shuffle_source.hpp"
 #include "tile_writers.hpp"
 
 #include <swizproof/hardware/tile_base.hpp>
@@ -95,6 +96,7 @@ class OperandDecision {
       return settle(KernelVerdict::proved, "no path leads to it");
     }
     if (!operand_.at.reason.empty()) return settle(KernelVerdict::unknown, operand_.at.reason);
+    follow_shuffles(kernel_, done_.address);
     Origins::Root const root = kernel_.origins.root_of(done_.address, symbol_);
     if (root != Origins::Root::shared) symbol_ = ~0U;
     if (symbol_ != ~0U) find_base();

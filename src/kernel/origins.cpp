@@ -33,7 +33,19 @@ void Origins::add_summands(Id id, Walk& walk) const {
     if (n.op != Op::ite || execution_.node(operand).width != 0) walk.add(operand);
   Leaf const* const l = leaf_at(id);
   if (l != nullptr && l->kind == Leaf::Kind::phi) walk.add(phi_at(id).init);
-  if (l != nullptr && (l->kind == Leaf::Kind::exit || l->kind == Leaf::Kind::shuffle)) walk.add(l->args[0]);
+  if (l != nullptr && (l->kind == Leaf::Kind::exit || l->kind == Leaf::Kind::shuffle))
+    walk.add(passed(id, *l));
+}
+
+void Origins::follow(Id shuffle, Id value) {
+  if (!followed_.insert_or_assign(shuffle, value).second) return;
+  roots_.clear(), alone_.clear();
+}
+
+/// The term whose value a leaf passes on; of a shuffle that is followed, the term that is read.
+Id Origins::passed(Id id, Leaf const& leaf) const {
+  auto const at = followed_.find(id);
+  return at == followed_.end() ? leaf.args[0] : at->second;
 }
 
 /// The root of a sum: that of the summand which has one.
@@ -55,7 +67,7 @@ std::array<Id, 2> Origins::parts_of_root(Id id) const {
   if (Phi const* const phi = execution_.phi_at(id)) return {phi->init, 0};
   if (Leaf const* const l = leaf_at(id);
       l != nullptr && (l->kind == Leaf::Kind::exit || l->kind == Leaf::Kind::shuffle))
-    return {l->args[0], 0};
+    return {passed(id, *l), 0};
   if (n.op == Op::ite) return {n.b, n.c};
   unsigned const count = operand_count(n.op);
   return {count > 0 ? n.a : 0, count > 1 ? n.b : 0};

@@ -51,6 +51,9 @@ class Origins {
   /// Goes on from a term to its operands but for conditions, through loops to first values, and through shuffles to what a lane gives.
   void add_summands(Id id, Walk& walk) const;
 
+  /// The lanes that a shuffle reads have this term.
+  void follow(Id shuffle, Id value);
+
   /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
   /// before a register that may not have been written, and before functions that each launch fixes.
   Origin origin(Id term);
@@ -82,6 +85,7 @@ class Origins {
  private:
   [[nodiscard]] static Root summed(Root a, Root b);
   [[nodiscard]] static Root chosen(Root a, Root b);
+  [[nodiscard]] Id passed(Id id, execution::Leaf const& leaf) const;
   [[nodiscard]] std::array<Id, 2> parts_of_root(Id id) const;
   [[nodiscard]] Root find_root(Id id, std::uint32_t& symbol) const;
   using Summands = std::unordered_map<std::uint32_t, unsigned>;  ///< how often each variable's address is one
@@ -101,6 +105,7 @@ class Origins {
   program::Program const& program_;
   program::Flow const& flow_;
   execution::Execution const& execution_;
+  std::unordered_map<Id, Id> followed_{};  ///< shuffles
   std::unordered_map<Id, Origin> origins_{};
   std::unordered_map<Id, bool> takes_load_{};     ///< of leaves
   mutable std::unordered_map<Id, bool> alone_{};  ///< of is_of_array

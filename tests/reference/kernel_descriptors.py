@@ -194,8 +194,10 @@ class Case:
     def use(self):
         rng = self.rng
         units = self.size // 16
-        how = rng.choice(["shl", "mul", "wide"])
+        how = rng.choice(["shl", "mul", "wide", "lanes"])
         advance = 2 * rng.randrange(4) if self.mode == 1 else 0
+        if how == "lanes":
+            return self.table(units, advance)
         self.emit(f"shl.b32 %r10, %r20, {units.bit_length() - 1};" if how == "shl" else f"mul.lo.u32 %r10, %r20, {units};")
         if how == "wide":
             self.emit(f"mov.b64 %rd2, {{%r4, {self.high}}}; cvt.u64.u32 %rd3, %r10; add.s64 %rd2, %rd2, %rd3;",
@@ -206,6 +208,17 @@ class Case:
                 self.shuffled("%r11")
             self.emit(f"mov.b64 %rd2, {{%r11, {self.high}}};")
         self.emit("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd2, 1, 1, 1, 0;")
+
+    def table(self, units, advance):
+        """Lane i has the start of stage i, and lanes from a number on have 0."""
+        rng = self.rng
+        held = rng.choice([2, 3, 4, 8, 32])
+        lane = rng.choice(["mov.u32 %r40, %laneid;", "mov.u32 %r40, %tid.x; and.b32 %r40, %r40, 31;"])
+        self.emit(lane, f"mad.lo.u32 %r41, %r40, {units}, %r4; setp.lt.u32 %p5, %r40, {held}; selp.b32 %r41, %r41, {rng.choice([0, 0, 64])}, %p5;")
+        self.emit(f"shfl.sync.idx.b32 %r11, %r41, {rng.choice(['%r20', '%r20', '0', '1'])}, {rng.choice([31, 31, 31, 31, 15])}, -1;",
+                  *([f"add.s32 %r11, %r11, {advance};"] if advance else []), f"mov.b64 %rd2, {{%r11, {self.high}}};")
+        self.emit("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd2, 1, 1, 1, 0;")
+        self.hard.add("lanes that hold stages")
 
     def text(self):
         body = "\n".join("  " + line for line in self.lines)

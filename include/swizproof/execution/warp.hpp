@@ -48,6 +48,8 @@ class Warp {
   LaneTruths truth(std::uint32_t node);
   /// Known of a node in every warp.
   Facts facts(std::uint32_t node);
+  /// The node that these lanes have of a node: of `lane < 4 ? a : b` in lanes 0 to 3 that of a.
+  std::uint32_t in_lanes(std::uint32_t node, std::uint32_t lanes);
   /// Trailing zeros that a node surely has.
   unsigned trailing_zeros(std::uint32_t node);
 

@@ -119,9 +119,33 @@ bool LeafWords::gives(Givers const& g, unsigned from, unsigned to) {
   return known || g.lost;
 }
 
+Id LeafWords::in_lanes(Id value, std::uint32_t lanes) {
+  while (in_.execution.node(value).op == Op::ite) {
+    Node const n = in_.execution.node(value);
+    LaneTruths const t = in_.truths.value(n.a);
+    if (t.stuck || ((lanes & ~t.yes) != 0 && (lanes & ~t.no) != 0)) break;
+    value = (lanes & ~t.yes) == 0 ? n.b : n.c;
+  }
+  return value;
+}
+
 Lanes LeafWords::shuffled(Id id, Leaf const& l, unsigned bits) {
-  Lanes const v = in_.words.value(l.args[0], bits), b = in_.words.value(l.args[1], 32),
-              c = in_.words.value(l.args[2], 32);
+  Lanes const b = in_.words.value(l.args[1], 32), c = in_.words.value(l.args[2], 32);
+  bool const full = c.pure() && c.uniform();
+  auto const mode = static_cast<Shuffle>(l.extra);
+  auto const source = [&](unsigned lane) {
+    return shuffle_source(mode, lane, static_cast<std::uint32_t>(b.lane[lane]),
+                          static_cast<std::uint32_t>(c.lane[0]));
+  };
+  bool const any_lane = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f;
+  std::uint32_t sources = ~0U;
+  if (full && b.pure()) {
+    sources = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) sources |= 1U << source(lane);
+  } else if (std::uint64_t const most = in_.facts.of(l.args[1]).most; any_lane && most < 32) {
+    sources = static_cast<std::uint32_t>(low_bits(static_cast<unsigned>(most) + 1));
+  }
+  Lanes const v = in_.words.value(in_lanes(l.args[0], sources), bits);
   if (v.state == Lanes::State::stuck) return v;
   // A lane that the warp lacks, or that does not execute the shuffle, gives any value.
   LaneTruths const on = in_.truths.value(l.args[3]);
@@ -131,18 +155,15 @@ Lanes LeafWords::shuffled(Id id, Leaf const& l, unsigned bits) {
   bool all_give = g.exact && in_.threads.present() == ~0U;
   for (unsigned lane = 0; lane < 32 && all_give; ++lane) all_give = gives(g, lane, (lane + 1) % 32);
   if (v.uniform() && all_give) return v;
-  bool const full = c.pure() && c.uniform();
-  auto const mode = static_cast<Shuffle>(l.extra);
   // One lane's value in all of them: not known, but the same.
-  bool const one = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f && b.uniform() && all_give;
+  bool const one = any_lane && b.uniform() && all_give;
   if (one && !(v.split() && b.pure())) return in_.atoms.of(id, bits);
   if (!v.split()) return varying(v.why);
   if (!b.split()) return b;
   if (!full || !b.pure()) return varying(id);
   Lanes out = v;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    unsigned const from = shuffle_source(mode, lane, static_cast<std::uint32_t>(b.lane[lane]),
-                                         static_cast<std::uint32_t>(c.lane[0]));
+    unsigned const from = source(lane);
     if ((readers >> lane & 1) != 0 && !gives(g, from, lane)) return varying(id);
     out.lane[lane] = v.lane[from];
   }

@@ -14,6 +14,9 @@ class LeafWords {
   explicit LeafWords(Evaluation& in) : in_(in) {}
 
   Lanes value(Id id, unsigned bits);
+  /// The term that a value is in these lanes, if each condition is decided alike in all of them: `lane < 4 ? array + lane : 0` is the
+  /// sum in lanes 0 to 3.
+  Id in_lanes(Id value, std::uint32_t lanes);
 
  private:
   Lanes special(Id id, Leaf const& l, unsigned bits);

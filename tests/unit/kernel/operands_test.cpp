@@ -490,6 +490,28 @@ TEST(KernelOperand, ShufflesOfADescriptor) {
   EXPECT_EQ(upper("setp.eq.u32 %p1, %r1, 0; @%p1 bra END; "), unknown);
 }
 
+// Lane i has the start of stage i, as in DeepGEMM for sm_100: the others have none, and are not read. TMA writes the tile.
+TEST(KernelOperand, OfALaneThatASelectChooses) {
+  auto const stages = [](std::string const& held, std::string const& stage, std::string const& others = "0") {
+    auto const all = operands_of(
+        tensor_at("mov.u32 %r10, %r2;") +
+        "shr.u32 %r11, %r2, 4; and.b32 %r11, %r11, 16383; and.b32 %r8, %r1, 31; shl.b32 %r9, %r8, 10; "
+        "add.u32 %r11, %r11, %r9; setp.lt.u32 %p1, %r8, " +
+        held + "; selp.b32 %r11, %r11, " + others + ", %p1; " + stage +
+        " shfl.sync.idx.b32 %r12, %r11, %r13, 31, -1;" + wgmma_of_word());
+    for (KernelOperand const& o : all)
+      if (o.what == "descriptor B") return o.verdict;
+    return refuted;
+  };
+  std::string const of_data = "ld.global.u32 %r13, [%rd1]; and.b32 %r13, %r13, ";
+  EXPECT_EQ(stages("4", "mov.u32 %r13, 2;"), proved);
+  EXPECT_EQ(stages("4", of_data + "3;"), proved);
+  EXPECT_EQ(stages("3", of_data + "3;"), unknown) << "lane 3 has no start";
+  EXPECT_EQ(stages("4", of_data + "7;"), unknown);
+  EXPECT_EQ(stages("32", of_data + "31;"), unknown) << "lane 16 adds a bit of another field";
+  EXPECT_EQ(stages("4", "mov.u32 %r13, 4;"), unknown);
+}
+
 TEST(KernelOperand, ACounterOfALoopIsAStage) {
   auto const loop = [](std::string const& last, std::string const& bits) {
     return shuffled_word("%r2") + "mov.u32 %r13, %r12; mov.u32 %r8, 0; LOOP: shl.b32 %r9, %r8, " + bits +
