@@ -380,7 +380,7 @@ void BlockRun::branch(Warp& warp) {
   Path& top = warp.paths.back();
   program::Block const& block = state_.kernel.program.blocks[static_cast<std::size_t>(top.block)];
   if (state_.kernel.chooses(static_cast<std::size_t>(top.block))) return choose_target(warp);
-  std::uint32_t const line = state_.kernel.ends[static_cast<std::size_t>(top.block)];
+  std::uint32_t const line = block.end;
   bool const traps = line != ~0U && state_.kernel.decoded[line].handler == Handler::trap;
   if (block.condition < 0) {
     if (traps) trap(state_.units, warp, top.mask, line);
@@ -408,7 +408,7 @@ void BlockRun::branch(Warp& warp) {
 void BlockRun::choose_target(Warp& warp) {
   Path const top = warp.paths.back();
   auto const first = static_cast<std::size_t>(top.block);
-  std::uint32_t const index = state_.kernel.ends[first];
+  std::uint32_t const index = state_.kernel.program.blocks[first].end;
   ptx::Instruction const& in = state_.kernel.function.body[index];
   Now const now{
       block_of(warp), warp, index, in, state_.kernel.decoded[index], state_.kernel.program.instructions[0],

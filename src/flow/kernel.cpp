@@ -336,20 +336,6 @@ void FlowKernel::decode() {
     if (first == last) first = n;
     last = n + 1;
   }
-  find_ends();
-}
-
-/// The instruction that ends each block: of a line with several the one with the block's condition.
-void FlowKernel::find_ends() {
-  ends.assign(program.blocks.size(), ~0U);
-  for (std::size_t b = 0; b < program.blocks.size(); ++b)
-    for (std::uint32_t i = 0; i < function.body.size() && ends[b] == ~0U; ++i) {
-      ptx::Instruction const& in = function.body[i];
-      std::string_view const op = in.label != 0 ? std::string_view{} : decoded[i].parts[0];
-      bool const ends_block = op == "bra" || op == "ret" || op == "exit" || op == "trap" || op == "brx";
-      bool const fits = in.guard == program.blocks[b].condition || op == "brx";
-      if (ends_block && in.line == program.blocks[b].line && fits) ends[b] = i;
-    }
 }
 
 /// Shared arrays follow each other from 0x400 on, each at its alignment, dynamic shared memory last.

@@ -133,11 +133,10 @@ struct FlowKernel {
   FlowLaunch const& launch;
   std::vector<Decoded> decoded{};                                 ///< by index of the instruction
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions
-  std::vector<std::uint32_t> ends{};  ///< of each block, the branch or end of it; ~0: none
-  std::vector<std::optional<std::uint64_t>> addresses{};  ///< of symbols
-  std::uint64_t shared_end = shared_start;                ///< in each block
-  Places places{};                                        ///< of variables in shared and local memory
-  std::vector<FlowArray> arrays{};                        ///< 0 is none
+  std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
+  std::uint64_t shared_end = shared_start;                        ///< in each block
+  Places places{};                                                ///< of variables in shared and local memory
+  std::vector<FlowArray> arrays{};                                ///< 0 is none
   std::set<std::uint32_t> constants{},
       initialised{};  ///< arrays in constant memory; those with initial numbers
   /// A byte of a kernel's parameter: nothing, a number, or byte `number` of the array `array`, which is one element.
@@ -180,9 +179,10 @@ struct FlowKernel {
 
   /// True for the first of the blocks that a brx.idx is lowered to, behind its guard.
   [[nodiscard]] bool chooses(std::size_t block) const {
-    if (ends[block] == ~0U || decoded[ends[block]].name != "brx") return false;
-    std::int32_t const guard = function.body[ends[block]].guard;
-    return guard < 0 || program.blocks[block].condition != guard;
+    program::Block const& b = program.blocks[block];
+    if (b.end == ~0U || decoded[b.end].name != "brx") return false;
+    std::int32_t const guard = function.body[b.end].guard;
+    return guard < 0 || b.condition != guard;
   }
   // choices.cpp
   [[nodiscard]] bool computes(std::uint32_t instruction) const;
@@ -216,7 +216,6 @@ struct FlowKernel {
  private:
   void decode();
   [[nodiscard]] Handler handler_of_wide(Decoded const& d, ptx::Instruction const& in) const;
-  void find_ends();
   void place_symbols();
   void place_variables();
   void take_params();

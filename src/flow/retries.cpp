@@ -86,7 +86,7 @@ class FailedWait {
         if (!step(kernel_.program.instructions[n])) return false;
       }
       program::Block const& end = kernel_.program.blocks[b];
-      bool const traps = kernel_.ends[b] != ~0U && kernel_.decoded[kernel_.ends[b]].handler == Handler::trap;
+      bool const traps = end.end != ~0U && kernel_.decoded[end.end].handler == Handler::trap;
       if (traps || kernel_.chooses(b)) return false;
       block = end.taken;
       if (end.condition >= 0) {
@@ -144,8 +144,8 @@ class FailedWait {
     for (std::uint32_t n = from; n < kernel_.ranges[block].second; ++n)
       if (Use const use = use_of(kernel_.program.instructions[n].instruction, r); use != Use::none)
         return use;
-    if (kernel_.ends[block] != ~0U && use_of(kernel_.ends[block], r) == Use::read) return Use::read;
     program::Block const& end = kernel_.program.blocks[block];
+    if (end.end != ~0U && use_of(end.end, r) == Use::read) return Use::read;
     if (end.condition == static_cast<std::int32_t>(r)) return Use::read;
     behind.push_back(end.taken);
     if (end.condition >= 0) behind.push_back(end.next);

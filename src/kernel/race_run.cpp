@@ -50,8 +50,8 @@ RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
                                                        : symbols_from;
     addresses_.push_back(lowered.symbols[s].placed.value_or(from + (std::uint64_t{s} << 20)));
   }
-  for (ptx::Instruction const& i : function.body)
-    if (i.opcode.name == "trap") traps_.insert(i.line);
+  for (std::uint32_t i = 0; i < function.body.size(); ++i)
+    if (function.body[i].opcode.name == "trap") traps_.insert(i);
 }
 
 RaceRun::Value RaceRun::value(Thread const& t, Source const& s) const {
@@ -211,7 +211,7 @@ bool RaceRun::branch(Thread& t) {
     to = ((c.bits & 1) != 0) != block.negated ? block.taken : block.next;
   }
   if (to < 0)
-    return t.state = traps_.count(block.line) != 0 ? Thread::State::stuck : Thread::State::ended, false;
+    return t.state = traps_.count(block.end) != 0 ? Thread::State::stuck : Thread::State::ended, false;
   t.block = static_cast<std::uint32_t>(to), t.at = 0;
   return true;
 }

@@ -119,7 +119,7 @@ class RaceRun {
   std::vector<std::vector<program::LoweredInstruction>> of_block_{};
   std::vector<std::uint64_t> addresses_{};  ///< of symbols
   std::uint64_t end_;                       ///< of shared memory
-  std::set<std::uint32_t> traps_{};         ///< lines
+  std::set<std::uint32_t> traps_{};         ///< indices in the body
   RaceLaunch const* launch_ = nullptr;
   std::vector<Thread> threads_{};
   std::unordered_map<std::uint64_t, Value> memory_{};

@@ -210,15 +210,16 @@ class Lowering {
   }
 
   /// Ends the block by a branch; with a guard it goes on with the next one otherwise.
-  void branch(Instruction const& in, std::int64_t label) {
+  void branch(Instruction const& in, std::size_t index, std::int64_t label) {
     if (label >= 0) jumps_.push_back({current(), static_cast<std::size_t>(label)});
-    branch(in.guard, in.guard_negated, in.line);
+    branch(in.guard, in.guard_negated, index);
   }
-  void branch(std::int32_t condition, bool negated, std::uint32_t line) {
+  void branch(std::int32_t condition, bool negated, std::size_t index) {
     Block& block = program_.blocks.back();
     block.condition = condition;
     block.negated = negated;
-    block.line = line;
+    block.line = function_.body[index].line;
+    block.end = static_cast<std::uint32_t>(index);
     ended_ = true;
     if (condition >= 0) targets_.push_back({current(), true, current() + 1});
     block.last = here();
@@ -227,7 +228,7 @@ class Lowering {
 
   /// brx.idx: a block for each target but the last, which is left for it if the index is its number. An index behind the list is
   /// undefined behaviour; here it is the last one's.
-  void indirect_branch(Instruction const& i) {
+  void indirect_branch(Instruction const& i, std::size_t at) {
     auto const is_label = [](Operand const& o) { return o.kind == Kind::symbol && o.reg != 0; };
     if (i.operands.size() < 2 || !std::all_of(i.operands.begin() + 1, i.operands.end(), is_label))
       return steps_.build.refuse("brx.idx needs a list of known labels before it, in its braces");
@@ -237,7 +238,7 @@ class Lowering {
     auto const targets = static_cast<std::uint32_t>(i.operands.size() - 1);
     if (steps_.guard >= 0) {
       targets_.push_back({current(), false, current() + 1 + targets});
-      branch(steps_.guard, !i.guard_negated, i.line);
+      branch(steps_.guard, !i.guard_negated, at);
       program_.blocks.back().goes_on = true;
     }
     steps_.guard = -1;
@@ -247,7 +248,7 @@ class Lowering {
       std::int32_t const is =
           last ? -1 : static_cast<std::int32_t>(steps_.emit(Action::equal, 1, index, constant(k)).value);
       jumps_.push_back({current(), i.operands[1 + k].reg - 1});
-      branch(is, false, i.line);
+      branch(is, false, at);
       if (!last) program_.blocks.back().goes_on = true;
     }
   }
@@ -285,9 +286,9 @@ class Lowering {
       return;
     }
     if (!steps_.begin(i)) return;
-    if (is_branch(i.opcode)) return branch(i, static_cast<std::int64_t>(operand(i, 0).reg) - 1);
-    if (is_end(i.opcode)) return branch(i, -1);
-    if (i.opcode.name == "brx") return indirect_branch(i);
+    if (is_branch(i.opcode)) return branch(i, index, static_cast<std::int64_t>(operand(i, 0).reg) - 1);
+    if (is_end(i.opcode)) return branch(i, index, -1);
+    if (i.opcode.name == "brx") return indirect_branch(i, index);
     std::uint32_t const first = here();
     if (program_.blocks.back().meets < 0 && meets(function_, i))
       program_.blocks.back().meets = static_cast<std::int32_t>(first);

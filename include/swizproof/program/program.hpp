@@ -162,6 +162,7 @@ struct Block {
   bool negated = false;
   std::int32_t taken = -1, next = -1;
   std::uint32_t line = 0;
+  std::uint32_t end = ~0U;  ///< index in Function::body of the branch or end behind it; ~0: none, or SASS
   bool copied =
       false;  ///< made by with_one_entry: lanes in it may run with others that are in the block it copies
   std::int32_t meets = -1;  ///< step before which all lanes of a warp first wait for each other; -1: none

@@ -133,6 +133,22 @@ TEST(Branches, ByAnIndexGoToTheTargetOfTheirNumber) {
             std::string::npos);
 }
 
+TEST(Branches, ByAnIndexMayHaveTheirTargetsOnOneLine) {
+  std::string const adds =
+      "mov.u32 %r6, 0; setp.gt.u32 %p1, %r1, 2; $T: .branchtargets $A, $B, $C; @!%p1 brx.idx %r1, $T; "
+      "$A: add.u32 %r6, %r6, 1; $B: add.u32 %r6, %r6, 2; $C: add.u32 %r6, %r6, 4; " +
+      give.substr(0, give.size() - 1) + " ret;";
+  FlowReport const r = case_of(adds).report();
+  ASSERT_EQ(r.values.size(), 64U) << case_of(adds).answer();
+  EXPECT_EQ(r.values[0], "c[0] = 7");
+  EXPECT_EQ(r.values[1], "c[1] = 6");
+  EXPECT_EQ(r.values[2], "c[2] = 4");
+  EXPECT_EQ(r.values[3], "c[3] = 7");
+  std::string const trap = "setp.eq.u32 %p1, %r1, 99; mov.u32 %r6, 1; " + give.substr(0, give.size() - 1);
+  EXPECT_EQ(case_of(trap + " @%p1 ret; ret; trap;").value(0), "c[0] = 1");
+  EXPECT_EQ(case_of(trap + " @%p1 bra $A; ret; $A: trap;").value(0), "c[0] = 1");
+}
+
 TEST(SpecialRegisters, OfAClusterAreThoseOfOneBlock) {
   EXPECT_EQ(case_of("mov.u32 %r6, %cluster_ctarank;\n" + give).value(0), "c[0] = 0");
   EXPECT_EQ(case_of("mov.u32 %r6, %cluster_nctarank;\n" + give).value(0), "c[0] = 1");
