@@ -104,9 +104,10 @@ void each_register(ptx::Operand const& o, Fn const& fn) {
   for (ptx::Operand const& p : o.parts) each_register(p, fn);
 }
 
-/// Starts of the spaces. Shared memory of a block is below 2^24, of a cluster below 2^28; a parameter's array i begins at (i + 1) << 40.
+/// Starts of the spaces. Shared memory of a block is below 2^24, of a cluster below 2^28; local memory is below 2^31, since a register of 32
+/// bits may hold its addresses [PTX ISA 9.1, 6.4.1: Addresses as Operands]; a parameter's array i begins at (i + 1) << 40.
 inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 28,
-                               local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,
+                               local_start = std::uint64_t{1} << 30, local_limit = std::uint64_t{1} << 31,
                                tensor_start = std::uint64_t{1} << 38;
 inline constexpr unsigned array_shift = 40;
 

@@ -25,7 +25,8 @@ struct Window {
 /// The windows lie below the first array. The one of shared memory begins at a multiple of 2^32, as on devices.
 constexpr Window shared_window{Space::shared, 0, shared_limit, std::uint64_t{3} << 37, "shared"},
     windows[] = {shared_window,
-                 {Space::local, local_start, local_limit - local_start, std::uint64_t{1} << 38, "local"},
+                 {Space::local, local_start, local_limit - local_start,
+                  (std::uint64_t{1} << 38) + (std::uint64_t{1} << 37) - local_limit, "local"},
                  {Space::param, tensor_start, std::uint64_t{1} << 32, std::uint64_t{1} << 35, "param"},
                  {Space::constant, std::uint64_t{1} << array_shift, std::uint64_t{1} << 59,
                   std::uint64_t{1} << 60, "const"}};

@@ -40,6 +40,13 @@ TEST(Windows, HaveNamedVariablesInTheirSpace) {
   std::string const local = ".local .align 4 .b8 l[4];\nst.local.u32 [l], %r1;\nmov.u64 %rd7, l;\n";
   EXPECT_EQ(Case{local + "ld.u32 %r5, [%rd7];\n"}.kind(), "out of bounds");
   EXPECT_EQ(Case{local + "cvta.local.u64 %rd7, %rd7;\nld.u32 %r5, [%rd7];\n"}.answer(), "proved");
+  EXPECT_EQ(Case{local + "cvt.u32.u64 %r5, %rd7;\nld.local.u32 %r6, [%r5];\n"}.answer(), "proved");
+  EXPECT_EQ(Case{local + "mov.u32 %r5, l;\nst.local.u32 [%r5], %r1;\nld.local.u32 %r6, [%rd7];\n"}.answer(),
+            "proved");
+  EXPECT_EQ(Case{local + "mov.u32 %r5, l;\nst.local.u32 [%r5+4], %r1;\n"}.kind(), "out of bounds");
+  EXPECT_EQ(
+      Case{local + "cvta.local.u64 %rd7, %rd7;\ncvt.u32.u64 %r5, %rd7;\nld.local.u32 %r6, [%r5];\n"}.kind(),
+      "out of bounds");
   EXPECT_EQ(Case{local + "cvta.shared.u64 %rd7, %rd7;\nld.u32 %r5, [%rd7];\n"}.kind(), "unknown");
 }
 
