@@ -105,6 +105,9 @@ bool barrier(Now const& now) {
   if (counted)
     arrival.count =
         static_cast<std::uint32_t>(now.number(now.in.operands[counts], first, "the barrier's count"));
+  // An arrival needs a count that is not 0; of other instructions the PTX ISA does not say if all threads take part. [9.7.13.1: barrier]
+  if (counted && arrival.count == 0 && arrival.waits)
+    now.refuse("the count of a barrier is 0: the PTX ISA does not say how many threads take part");
   if (counted ? arrival.count == 0 : !arrival.waits)
     now.fault(FlowFaultKind::misuse, arrival.touch, isa::barrier, "the count of a barrier is 0");
   warp.votes = reduces ? votes_of(now) : Votes{};

@@ -171,7 +171,9 @@ TEST(NamedBarriers, AreUsedAsSpecified) {
             "misuse: warp 0 is at barrier 16: a block has barriers 0 to 15");
   EXPECT_EQ(answer("mov.u32 %r5, 33;\nbar.sync 1, %r5;\n"),
             "misuse: the count 33 of barrier 1 is no multiple of 32");
-  EXPECT_EQ(answer("mov.u32 %r5, 0;\nbar.sync 1, %r5;\n"), "misuse: the count of a barrier is 0");
+  EXPECT_EQ(answer("mov.u32 %r5, 0;\nbar.sync 1, %r5;\n"),
+            "unknown: the count of a barrier is 0: the PTX ISA does not say how many threads take part");
+  EXPECT_EQ(answer("mov.u32 %r5, 0;\nbar.arrive 1, %r5;\n"), "misuse: the count of a barrier is 0");
   EXPECT_EQ(answer(only_warp(0, "$A", "bar.sync 1, 64;\n") + only_warp(1, "$B", "bar.sync 1, 96;\n")),
             "misuse: barrier 1 has the counts 64 and 96");
   EXPECT_EQ(answer("setp.eq.u32 %p1, %r1, 5;\n@%p1 bra $E;\nbar.sync 0;\n$E:\n"),
