@@ -45,12 +45,14 @@ Cell::Access Bytes::access(Toucher const& by) const {
           clocks_.now(holder),
           by.strong,
           by.narrow,
+          false,
           by.atomic};
 }
 
 void Bytes::note(std::vector<Cell::Access>& accesses, Cell::Access const& last) {
   for (Cell::Access& a : accesses)
-    if (a.doer == last.doer && a.holder == last.holder && (a.group != 0) == (last.group != 0)) {
+    if (a.doer == last.doer && a.holder == last.holder && (a.group != 0) == (last.group != 0) &&
+        a.possible == last.possible) {
       a = last;
       return;
     }
@@ -161,6 +163,11 @@ void Bytes::check_writer(Cell::Access const& w, std::uint64_t address, Toucher c
 
 void Bytes::check_reader(Cell::Access const& r, std::uint64_t address, Toucher const& by) {
   if (before(r, address, by)) return;
+  if (r.possible)
+    return faults_.doubt(fmt::format("{} writes {} before or after {} may read it: the PTX ISA does not say "
+                                     "which warp of a warpgroup reads a row of A",
+                                     units_.who(by.doer()), place_(address), units_.who(r.doer)),
+                         by.line);
   if (r.group != 0) return race_with_copy(r, address, by, "writes", true);
   if (both_strong(r, by))
     return faults_.doubt(fmt::format("{} writes {} before or after {} reads it, depending on the order",
@@ -193,6 +200,20 @@ Cell const* Bytes::read(std::uint64_t address, Toucher const& by) {
   for (Cell::Access const& w : c.others) check_writer(w, address, by, "reads", false);
   note_read(c, by);
   return &c;
+}
+
+void Bytes::may_read(std::uint64_t address, Toucher const& by) {
+  Cell& c = cell(address);
+  auto const is_open = [&](Cell::Access const& w) { return w.group == 0 && !ordered(w, by); };
+  if (c.written && (is_open(c.writer) || std::any_of(c.others.begin(), c.others.end(), is_open)))
+    faults_.doubt(
+        fmt::format("{} may read {} before or after {} writes it: the PTX ISA does not say which warp "
+                    "of a warpgroup reads a row of A",
+                    units_.who(by.doer()), place_(address), units_.who(c.writer.doer)),
+        by.line);
+  Cell::Access read = access(by);
+  read.possible = true;
+  note(c.readers, read);
 }
 
 Cell const* Bytes::update(std::uint64_t address, Toucher const& by) {

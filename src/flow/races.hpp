@@ -80,6 +80,7 @@ struct Cell {
     std::uint16_t doer = 0, holder = 0;
     std::uint32_t clock_of_holder = 0;  ///< where `holder` is another thread than `doer`
     bool strong = false, narrow = false;
+    bool possible = false;  ///< a read that the PTX ISA leaves open
     std::uint32_t atomic = 0;
   };
   /// Accesses that `writer` is ordered behind, and a further write of its value has to be: writes of another value, writes of this one, reads.
@@ -130,6 +131,9 @@ class Bytes {
     c.read_before = true;
     note_read(c, by);
   }
+  /// A byte that may be read: the PTX ISA does not say who of several reads it. Where the order of a write and this read is open, the answer is
+  /// unknown.
+  void may_read(std::uint64_t address, Toucher const& by);
   /// A byte that ld.global.nc or ldu reads: nothing may write it.
   void read_constant(std::uint64_t address, Toucher const& by, Cell::Constant how);
   void write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number);

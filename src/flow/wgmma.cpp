@@ -160,6 +160,23 @@ std::vector<Name> wgmma_operand(Now const& now, std::uint64_t descriptor, bool m
   return names;
 }
 
+/// Rows of A that belong to the other warps: the instruction is one of the warpgroup, and the PTX ISA does not say which warp reads them.
+/// [PTX ISA 9.1, 9.7.15.5: wgmma.mma_async]
+void may_read_others(Now const& now, std::uint64_t descriptor, bool mn_major, unsigned depth) {
+  WgmmaDescriptor const d = wgmma_descriptor(descriptor);
+  Toucher const by = now.toucher(0, 0, now.block.units.wgmma(now.warp.number));
+  constexpr unsigned all = 64, own = 16;
+  unsigned const each = 32 / depth;
+  for (unsigned row = 0; row < all; ++row) {
+    if (row / own == now.warp.of_block % 4) continue;
+    for (unsigned k = 0; k < depth; ++k) {
+      std::uint64_t const at =
+          now.block.base + wgmma_address(d, mn_major ? Major::mn : Major::k, each, row, k).bytes;
+      for (unsigned i = 0; i < each; ++i) now.block.shared.may_read(at + i, by);
+    }
+  }
+}
+
 /// Rows of A that a warp has in registers, `fragment.columns` elements of k each.
 std::vector<Name> wgmma_registers(Now const& now, Fragment const& fragment, std::string_view type) {
   auto const& list = now.in.operands[1].parts;
@@ -248,6 +265,7 @@ void wgmma(Now const& now) {
   product.a = registers ? wgmma_registers(now, shape->fragment(swizproof::Operand::a, columns, 32), type_a)
                         : wgmma_operand(now, now.number(in[1], 0, "the descriptor"), a_mn,
                                         now.warp.of_block % 4 * 16, 16, shape->k, type_a);
+  if (!registers) may_read_others(now, now.number(in[1], 0, "the descriptor"), a_mn, shape->k);
   std::vector<Name> const b =
       wgmma_operand(now, now.number(in[2], 0, "the descriptor"), b_mn, 0, columns, shape->k, type_b);
   product.b.resize(b.size());

@@ -51,6 +51,22 @@ TEST(Warpgroups, ExecuteOneInstruction) {
       "proved");
 }
 
+TEST(Warpgroups, ReadRowsOfAByAnyOfTheirWarps) {
+  // B, 8 x 16, is at tile+2048, and each warp writes 512 bytes of A, 16 rows, behind its own wait
+  std::string const
+      b = "shr.u32 %r8, %r2, 4; add.u32 %r8, %r8, 128; cvt.u64.u32 %rd8, %r8; or.b64 %rd8, %rd8, "
+          "0x1000080000;\nst.shared.v4.u32 [%r4+2048], {%r5,%r5,%r5,%r5}; fence.proxy.async; bar.sync 0;\n",
+      write = "st.shared.u32 [%r4], %r5;\n", doubt = "the PTX ISA does not say which warp";
+  EXPECT_EQ(after_ones(b + fence + product + commit + wait + "bar.sync 0;\n" + write).answer(), "proved");
+  std::string const behind = after_ones(b + fence + product + commit + wait + write).answer();
+  EXPECT_TRUE(behind.starts_with("unknown") && behind.find(doubt) != std::string::npos) << behind;
+  std::string const before =
+      after_ones(b + write + "fence.proxy.async; bar.warp.sync -1;\n" + fence + product + commit + wait)
+          .answer();
+  EXPECT_TRUE(before.starts_with("unknown") && before.find(doubt) != std::string::npos) << before;
+  EXPECT_EQ(after_ones(b + fence + product + commit + write).kind(), "race") << "its own rows";
+}
+
 TEST(Warpgroups, HaveFourWarps) {
   EXPECT_EQ(
       after_ones(fence + product + commit + wait, 96).answer(),
