@@ -36,6 +36,12 @@ std::string_view name_of(Format format) {
   return "integer";
 }
 
+unsigned fraction_bits_of(Format format) {
+  if (format == Format::integer) return fraction_bits_of(Format::f64);
+  return static_cast<unsigned>(
+      shape_of(format == Format::e2m1x2 ? FloatFormat::e2m1 : float_format(format)).fraction_bits);
+}
+
 double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
   if (format == Format::e2m1x2) return bits == 0 ? 0 : std::nan("");  // a pair is no number
   if (format != Format::integer) return float_value(float_format(format), bits);

@@ -3,6 +3,7 @@
 
 #include <swizproof/flow/flow.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,8 @@ using Name = std::uint32_t;
 enum class Format : std::uint8_t { integer, f16, bf16, f32, f64, e4m3, e5m2, e8m0, e2m1x2 };
 [[nodiscard]] Format format_of(std::string_view type);
 [[nodiscard]] std::string_view name_of(Format format);
+/// Bits of a fraction: 23 of f32; 52 of integers.
+[[nodiscard]] unsigned fraction_bits_of(Format format);
 
 /// A value of up to 8 bytes: each byte is a byte of `number`, or of a name.
 struct Word {
@@ -115,6 +118,13 @@ struct FlowSum {
   bool widened =
       false;  ///< it has a sum or product of integers in fewer bits, taken as one that has not wrapped
   bool real = false;  ///< it has floating-point numbers that are computed or converted, taken as exact
+  unsigned fraction_bits = 52;  ///< of the coarsest format of these; 52 without one
+  bool whole = true;            ///< all of its numbers are integers
+  /// Takes over what a part of it assumes.
+  void note(FlowSum const& part) {
+    widened = widened || part.widened, real = real || part.real;
+    fraction_bits = std::min(fraction_bits, part.fraction_bits), whole = whole && part.whole;
+  }
 };
 
 /// Sets of sums whose largest or smallest is a factor. Each has a number, behind those of all other factors.
@@ -174,7 +184,8 @@ class Names {
   [[nodiscard]] std::uint32_t canonical(std::uint32_t array, std::uint64_t index) const {
     return starts_[array] + static_cast<std::uint32_t>(index);
   }
-  [[nodiscard]] FlowSum expand(Name n) const;
+  /// `sizes`: a coefficient is the sum of its parts without signs; for a name without largest or smallest of sets.
+  [[nodiscard]] FlowSum expand(Name n, bool sizes = false) const;
   [[nodiscard]] ExtremeSets& sets() const { return sets_; }
   [[nodiscard]] std::string text(FlowTerm const& term) const;
   /// Parts of nodes, by the numbers that these hold.

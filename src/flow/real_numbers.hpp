@@ -17,6 +17,13 @@ struct RealNumber {
   bool fixed = true;                    ///< false: PTX does not fix the bits, as those of most NaN
 };
 
+enum class Rounding : std::uint8_t { nearest, zero, down, up };
+/// Bits of a number that is rounded once: to nearest even, towards 0, down or up; nothing of a format that has no rounding, or no infinity where the
+/// number is too large. `rounded_bits(16777217, Format::f32, Rounding::nearest)` is 0x4b800000. Checked by RealNumbers.AreRoundedOnce.
+[[nodiscard]] std::optional<std::uint64_t> rounded_bits(double value, Format format, Rounding rounding);
+/// An integer, whose rounding to fewer than 52 bits is that of the result: the odd one of its two neighbours where f64 does not hold it.
+[[nodiscard]] double odd_integer(std::uint64_t number);
+
 /// A word whose numbers below the normal ones are zeros of their sign, as .ftz takes and gives them; names stay. `flushed` of the f32 0x80000001: 0x80000000.
 [[nodiscard]] Word flushed(Word w, Packed const& type);
 /// True if a part of a word that has no name is a NaN of this type.

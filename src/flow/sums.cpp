@@ -122,7 +122,7 @@ double last_number(Format format, unsigned bytes, bool smallest, bool is_unsigne
 
 class Expansion {
  public:
-  explicit Expansion(Names const& names) : names_(names) {}
+  explicit Expansion(Names const& names, bool sizes = false) : names_(names), sizes_(sizes) {}
   FlowSum of(Name n);
 
  private:
@@ -147,7 +147,21 @@ class Expansion {
            node.kind == NameKind::accumulated || node.kind == NameKind::extreme;
   }
 
+  /// Notes what a node assumes.
+  void note(NameNode const& node, FlowSum& out) const {
+    bool const rounds = may_round(node);
+    out.real = out.real || rounds;
+    if (rounds) out.fraction_bits = std::min(out.fraction_bits, fraction_bits_of(node.format));
+    if (node.kind == NameKind::number) {
+      double const x = names_.constant(node.a);
+      out.whole = out.whole && x == std::floor(x);
+    }
+    if (node.kind == NameKind::sum || node.kind == NameKind::product)
+      out.widened = out.widened || is_widened(node);
+  }
+
   Names const& names_;
+  bool sizes_;
   NameNode const* whole_ = nullptr;  ///< the value that is expanded
   unsigned nested_ = 0;              ///< largest and smallest of others
 };
@@ -188,17 +202,17 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
     Name const at = work.back();
     work.pop_back();
     NameNode const& node = names_[at];
-    out.real = out.real || may_round(node);
+    note(node, out);
     switch (node.kind) {
       case NameKind::element:
       case NameKind::bits:
         out.terms.push_back(term_of(names_.canonical(at), coefficient));
         break;
       case NameKind::number:
-        if (names_.constant(node.a) != 0) out.terms.push_back({{}, coefficient * names_.constant(node.a)});
+        if (double const x = names_.constant(node.a); x != 0)
+          out.terms.push_back({{}, coefficient * (sizes_ ? std::fabs(x) : x)});
         break;
       case NameKind::sum:
-        out.widened = out.widened || is_widened(node);
         work.push_back(node.b);
         work.push_back(node.a);
         break;
@@ -212,20 +226,17 @@ bool Expansion::into(Name n, double coefficient, FlowSum& out, unsigned depth) {
         break;
       case NameKind::product: {
         FlowSum a, b;
-        out.widened = out.widened || is_widened(node);
         if (!into(node.a, 1, a, depth + 1) || !into(node.b, 1, b, depth + 1)) {
           out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
           break;
         }
-        out.real = out.real || a.real || b.real;
-        out.widened = out.widened || a.widened || b.widened;
+        out.note(a), out.note(b);
         multiply(a, b, coefficient, out, node.line);
         break;
       }
       case NameKind::extreme: {
         FlowSum const inner = extreme(at);
-        out.refused = inner.refused, out.line = inner.line, out.widened = out.widened || inner.widened;
-        out.real = out.real || inner.real;
+        out.refused = inner.refused, out.line = inner.line, out.note(inner);
         for (FlowTerm const& t : inner.terms) out.terms.push_back({t.factors, coefficient * t.coefficient});
         break;
       }
@@ -261,6 +272,7 @@ void Expansion::product(NameNode const& node, double coefficient, FlowSum& out, 
         next = std::move(one), next.terms.clear();
       else
         multiply(all, one, 1, next, p.line);
+      out.note(one);
       out.refused = next.refused, out.line = next.line;
       if (!next.refused.empty()) return;
       all = std::move(next);
@@ -325,7 +337,7 @@ FlowSum Expansion::extreme(Name n) {
     }
     FlowSum member = of(leaf);
     out.refused = member.refused, out.line = member.line;
-    out.widened = out.widened || member.widened, out.real = out.real || member.real;
+    out.note(member);
     if ((size += member.terms.size()) > most_terms)
       out.refused = "the values of max or min have more than 2^22 terms", out.line = top.line;
     members.push_back(std::move(member.terms));
@@ -339,6 +351,6 @@ FlowSum Expansion::extreme(Name n) {
 
 }  // namespace
 
-FlowSum Names::expand(Name n) const { return Expansion(*this).of(n); }
+FlowSum Names::expand(Name n, bool sizes) const { return Expansion(*this, sizes).of(n); }
 
 }  // namespace swizproof::flow_detail

@@ -139,8 +139,14 @@ Word converted_part(Now const& now, Packed const& from, Packed const& to, Word c
   Names& names = now.block.names;
   std::uint64_t const low = source.number >> 8 * at & low_bits(8 * from.bytes);
   bool const is_unsigned = source.named == 0 && from.format == Format::integer && from.sign == 'u';
-  double const value = is_unsigned ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
-  bool const exact = from.format != Format::integer || std::fabs(value) < 0x1p53;
+  double value = is_unsigned ? static_cast<double>(low) : value_of_bits(low, from.format, from.bytes);
+  bool exact = from.format != Format::integer || std::fabs(value) < 0x1p53;
+  if (!exact && to.format != Format::f64) {
+    std::int64_t const with_sign = signed_of(low, 8 * from.bytes);
+    bool const negative = !is_unsigned && with_sign < 0;
+    value = (negative ? -1 : 1) * odd_integer(negative ? 0 - static_cast<std::uint64_t>(with_sign) : low);
+    exact = true;
+  }
   RealNumber number;
   if (source.named == 0 && (exact || now.decoded.has("rn")))
     number = converted_number(now.decoded, to, value);

@@ -69,6 +69,42 @@ TEST(RealNumbers, OfAnotherRoundingAreExactOrNone) {
   EXPECT_EQ(of_two("add.rn.f32", "0x5d800000", "0x21800000"), "c[0] = 1568669696");
 }
 
+TEST(RealNumbers, AreRoundedOnce) {
+  EXPECT_EQ(of_two("add.f32", "0x3dcccccd", "0x3e4ccccd"), "c[0] = 1050253722") << "0.1f + 0.2f";
+  EXPECT_EQ(of_two("add.rz.f32", "0x3f800000", "0x33000001"), "c[0] = 1065353216") << "1 + 2^-25, and more";
+  EXPECT_EQ(of_two("add.rp.f32", "0x3f800000", "0x00000001"), "c[0] = 1065353217");
+  EXPECT_EQ(of_two("add.rm.f32", "0xbf800000", "0x80000001"), "c[0] = 3212836865");
+  EXPECT_EQ(of_two("mul.rn.f32", "0x3dcccccd", "0x3e4ccccd"), "c[0] = 1017370379");
+  EXPECT_EQ(of_two("mul.rn.f32", "0x7f000000", "0x40800000"), "c[0] = 2139095040") << "infinity";
+  EXPECT_EQ(of_two("mul.rz.f32", "0x7f000000", "0x40800000"), "c[0] = 2139095039");
+  EXPECT_EQ(of_two("mul.rn.f32", "0x00000003", "0x3f000000"), "c[0] = 2") << "1.5 units";
+  // 2^24 + 1 + 2^-126: a tie of f64's rounding is none of the exact number
+  EXPECT_EQ(bits_by("mov.b32 %f1, 0x45800800;\nmov.b32 %f3, 0x45800000;\nmov.b32 %f4, 0x00800000;\n"
+                    "fma.rn.f32 %f2, %f1, %f3, %f4;\n"),
+            "c[0] = 1266681856")
+      << "4097 * 4096, exact";
+  EXPECT_EQ(bits_by("mov.b32 %f1, 0x45800800;\nmov.b32 %f4, 0x00800000;\nfma.rn.f32 %f2, %f1, %f1, %f4;\n"),
+            "c[0] = 1266683905")
+      << "4097 * 4097 = 16785409, between two";
+  EXPECT_EQ(bits_by("mov.b32 %f1, 0x45800800;\nmov.b32 %f4, 0x80800000;\nfma.rn.f32 %f2, %f1, %f1, %f4;\n"),
+            "c[0] = 1266683904");
+  auto const of_integer = [](std::string const& op, std::string const& number) {
+    return bits_by("mov.u64 %rd7, " + number + ";\n" + op + " %f2, %rd7;\n");
+  };
+  EXPECT_EQ(of_integer("cvt.rn.f32.u64", "16777217"), "c[0] = 1266679808");
+  EXPECT_EQ(of_integer("cvt.rn.f32.u64", "16777219"), "c[0] = 1266679810");
+  EXPECT_EQ(of_integer("cvt.rp.f32.u64", "16777217"), "c[0] = 1266679809");
+  EXPECT_EQ(of_integer("cvt.rn.f32.u64", "0x8000008000000001"), "c[0] = 1593835521") << "a tie, and more";
+  EXPECT_EQ(of_integer("cvt.rn.f32.s64", "0x8000000000000001"), "c[0] = 3741319168");
+  auto const to_half = [](std::string const& op, std::string const& number) {
+    return bits_by("mov.b32 %f1, " + number + ";\n" + op + " %h1, %f1;\nmov.b32 %f2, {%h1, %h1};\n");
+  };
+  EXPECT_EQ(to_half("cvt.rn.f16.f32", "0x3dcccccd"), "c[0] = 778448486") << "0.1 is 0x2e66";
+  EXPECT_EQ(to_half("cvt.rz.f16.f32", "0x477ff000"), "c[0] = 2080340991") << "65520 is 0x7bff";
+  EXPECT_EQ(to_half("cvt.rn.f16.f32", "0x477ff000"), "c[0] = 2080406528") << "infinity";
+  EXPECT_EQ(to_half("cvt.rn.bf16.f32", "0x3dcccccd"), "c[0] = 1036860877") << "0x3dcd";
+}
+
 TEST(RealNumbers, OfOneWithoutANumberAreNoNumbers) {
   EXPECT_NE(of_two("add.f32", "0x7f800000", "0xff800000").find("add.f32 of"), std::string::npos);
   Case const c{load + "mov.b32 %f3, 0x7fc00000;\nadd.f32 %f2, %f1, %f3;\n" + store,
