@@ -147,7 +147,7 @@ bool has_bits(Names const& names, FlowTerm const& term) {
 }
 
 bool differs_on_numbers(Names const& names, FlowArray const& array, std::vector<FlowTerm> const& found,
-                        std::vector<FlowTerm> const& expected) {
+                        std::vector<FlowTerm> const& expected, double tolerance) {
   constexpr std::uint64_t sets = 32;
   for (std::uint64_t set = 0; set < sets; ++set) {
     FlowData const data = [set](FlowArray const& a, std::uint64_t element) {
@@ -157,7 +157,8 @@ bool differs_on_numbers(Names const& names, FlowArray const& array, std::vector<
     auto const x = numbers.value(found), y = numbers.value(expected);
     if (x && y && std::isinf(*x) && std::fabs(*y) < most_exact) return true;
     if (!x || !y || !(std::fabs(*y) < most_exact) || std::fabs(*x) >= most_exact) continue;
-    if (different(array, *x, *y)) return true;
+    if (std::fabs(*x - *y) > tolerance * std::max(std::fabs(*x), std::fabs(*y)) && different(array, *x, *y))
+      return true;
   }
   return false;
 }

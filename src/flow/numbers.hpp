@@ -29,10 +29,10 @@ class Numbers {
 };
 
 /// True if an element of this array holds another number than expected, on some of 32 sets of small random data: a launch that shows
-/// that it is wrong. Checked by Integers.OfAnotherFormatAreWrongOnNumbers.
+/// that it is wrong. `tolerance`: what a floating-point number may differ by, of its size. Checked by Integers.OfAnotherFormatAreWrongOnNumbers.
 [[nodiscard]] bool differs_on_numbers(Names const& names, FlowArray const& array,
                                       std::vector<FlowTerm> const& found,
-                                      std::vector<FlowTerm> const& expected);
+                                      std::vector<FlowTerm> const& expected, double tolerance = 0);
 /// True if a term has bits that are read in another format, or the largest or smallest of a set: other terms may have the same value.
 [[nodiscard]] bool has_bits(Names const& names, FlowTerm const& term);
 

@@ -2,6 +2,7 @@
 
 #include "block_accesses.hpp"
 #include "canceled_work.hpp"
+#include "differences.hpp"
 #include "drawn_data.hpp"
 #include "edits.hpp"
 #include "numbers.hpp"
@@ -37,12 +38,6 @@ constexpr std::size_t most_shown = 4;
 constexpr char const* exact_floats = "floating-point arithmetic is exact: no rounding, overflow or NaN";
 
 using Ones = std::vector<std::pair<Written, Target*>>;
-
-bool same(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](FlowTerm const& x, FlowTerm const& y) {
-    return x.factors == y.factors && x.coefficient == y.coefficient;
-  });
-}
 
 /// At most 256 of them, without a pattern.
 Ones sampled(Ones const& all) {
@@ -242,11 +237,12 @@ class Launched {
     for (Written const& w : written) {
       Target* const target = target_of(w);
       if (target == nullptr) continue;
-      FlowSum const found = names.expand(name_of(kernel_, w, block, names));
+      Name const name = name_of(kernel_, w, block, names);
+      FlowSum const found = names.expand(name);
       if (!followed(w, found)) return false;
       std::vector<FlowTerm> const expected = target->expected(target->place(w.element), names);
-      if (same(found.terms, expected)) continue;
-      if (!shown_wrong(w, found.terms, expected, names)) return false;
+      if (is_same(w, found.terms, expected)) continue;
+      if (!shown_wrong(w, name, found, expected, names)) return false;
       wrong.emplace_back(w, target);
     }
     report_.wrong += wrong.size();
@@ -288,13 +284,14 @@ class Launched {
           report_.unexpected_names.push_back(kernel_.arrays[w.array].element(w.element));
         if (!kernel_.launch.data) continue;
       }
-      FlowSum const found = names.expand(name_of(kernel_, w, block, names));
+      Name const name = name_of(kernel_, w, block, names);
+      FlowSum const found = names.expand(name);
       if (!followed(w, found)) return false;
       std::vector<FlowTerm> const expected =
           place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
-      bool const right = place != 0 && same(found.terms, expected);
+      bool const right = place != 0 && is_same(w, found.terms, expected);
       if (hasty_ && !right) return false;
-      if (place != 0 && !right && !shown_wrong(w, found.terms, expected, names)) {
+      if (place != 0 && !right && !shown_wrong(w, name, found, expected, names)) {
         open = true;  // unless another element is wrong
         target->state(place) = Target::State::undecided;
         continue;
@@ -349,7 +346,7 @@ class Launched {
       if (target == nullptr) continue;  // not expected in any way
       FlowSum const found = names.expand(name_of(kernel_, w, block, names));
       if (!followed(w, found)) return false;
-      if (same(found.terms, target->expected(target->place(w.element), names))) continue;
+      if (is_same(w, found.terms, target->expected(target->place(w.element), names))) continue;
       report_.reason = fmt::format("{} differs from its expectation on one of the ways that data choose",
                                    kernel_.arrays[w.array].element(w.element));
       return false;
@@ -378,17 +375,16 @@ class Launched {
     return false;
   }
 
-  /// True if an element is wrong; unknown if it has bits or sets, and no numbers tell. Checked by Extremes.OfOneValueAreNotWrong.
-  bool shown_wrong(Written const& w, std::vector<FlowTerm> const& found,
-                   std::vector<FlowTerm> const& expected, Names const& names) {
-    std::vector<FlowTerm> terms = found;
-    terms.insert(terms.end(), expected.begin(), expected.end());
-    auto const open = std::find_if(terms.begin(), terms.end(),
-                                   [&](FlowTerm const& t) { return flow_detail::has_bits(names, t); });
-    if (open == terms.end() ||
-        flow_detail::differs_on_numbers(names, kernel_.arrays[w.array], found, expected))
-      return true;
-    return not_followed(w, names.text(*open) + ", and no numbers that were tried are wrong", ~0U);
+  [[nodiscard]] bool is_same(Written const& w, std::vector<FlowTerm> const& found,
+                             std::vector<FlowTerm> const& expected) const {
+    return flow_detail::same_number(kernel_.arrays[w.array], found, expected);
+  }
+
+  /// True if an element is wrong; else unknown, with the reason. Checked by Extremes.OfOneValueAreNotWrong.
+  bool shown_wrong(Written const& w, Name name, FlowSum const& found, std::vector<FlowTerm> const& expected,
+                   Names const& names) {
+    std::string const why = flow_detail::why_not_wrong(names, kernel_.arrays[w.array], name, found, expected);
+    return why.empty() || not_followed(w, why, ~0U);
   }
 
   /// Computes an element of the launch's data: what it holds (none: what it held before), and what is expected. False if it has none.

@@ -1,8 +1,11 @@
 #include "target.hpp"
 
+#include "real_numbers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 namespace swizproof::flow_detail {
@@ -104,7 +107,8 @@ void Target::take_factor(FlowTerm& term, std::uint32_t factor) const {
 void Target::multiply_into(std::size_t n, FlowTerm& term, Values const& values, Names const& names) const {
   FlowNode const& node = e_.nodes[n];
   if (node.operation == FlowOperation::number) {
-    term.coefficient *= rounded(node.number);
+    bool const modulo = format_of(kernel_.arrays[id_].type) == Format::integer;
+    term.coefficient *= rounded(node.number + (node.above && !modulo ? 0x1p64 : 0));
   } else if (node.operation == FlowOperation::element) {
     FlowArray const& a = kernel_.arrays[arrays_[n]];
     std::uint64_t const at = index(node.element, arrays_[n], values);
@@ -195,7 +199,23 @@ std::vector<FlowTerm> Target::expected(std::uint32_t place, Names const& names) 
   add_terms(e_.nodes.size() - 1, 1, values, names, terms);
   merge_terms(terms);
   FlowArray const& a = kernel_.arrays[id_];
-  if (format_of(a.type) == Format::integer) wrap_coefficients(terms, a.bits / 8);
+  Format const format = format_of(a.type);
+  if (format == Format::integer) {
+    auto const is_long = [](FlowTerm const& t) {
+      int exponent = 0;
+      return std::fabs(t.coefficient) > 0x1p53 && std::fabs(std::frexp(t.coefficient, &exponent)) != 0.5;
+    };
+    if (std::any_of(terms.begin(), terms.end(), is_long))
+      throw InputError::whole("an expected coefficient has more than 53 bits", e_.text);
+    wrap_coefficients(terms, a.bits / 8);
+  }
+  // One number is rounded, so that an element can hold it.
+  if (format != Format::integer && terms.size() == 1 && terms[0].factors == Factors{})
+    if (auto const bits = rounded_bits(terms[0].coefficient, format, Rounding::nearest); bits) {
+      double const held = value_of_bits(*bits, format, a.bits / 8);
+      if (std::isfinite(held)) terms[0].coefficient = held;
+      if (held == 0) terms.clear();
+    }
   return terms;
 }
 

@@ -346,7 +346,8 @@ LanguagePart expectations() {
       "Expected contents of an array after a launch (flow --expect): an element, =, and a sum of products. "
       "An "
       "index without a range runs over the extent of the dimension where it is the whole subscript; a range "
-      "includes both ends. A number is rounded to f32, and stays f64 in a result of f64.",
+      "includes both ends. A number is rounded to f32, and stays f64 in a result of f64; a single number is "
+      "rounded to the type of the result.",
       {
           {"C[m][n] = sum(k) A[m][k] * B[k][n]", "a matrix product; sum() covers the product after it"},
           {"y[j][i] = x[i][j] for i in 0..31 for j in 0..31", "a transposition of one tile"},

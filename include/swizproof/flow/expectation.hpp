@@ -30,6 +30,7 @@ enum class FlowOperation : std::uint8_t { number, element, add, multiply, negate
 struct FlowNode {
   FlowOperation operation = FlowOperation::number;
   double number = 0;
+  bool above = false;  ///< the number is 2^64 more: an integer below 2^64 that f64 does not hold
   FlowReference element{};
   std::size_t a = 0, b = 0;  ///< operands, which come before; a alone of negate, and where there are indices
   // Indices of a sum, largest or smallest (none: of a and b), and the first and the last value of each where it is given, which may depend on

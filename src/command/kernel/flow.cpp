@@ -131,7 +131,9 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
   if (r.verdict == FlowVerdict::proved)
     fmt::print(common.streams.out, "{}; {} instructions of warps\n", domain_text(r, answer.launch), r.steps);
   else
-    fmt::print(common.streams.out, "of this launch\n");
+    fmt::print(
+        common.streams.out, "of this launch{}\n",
+        r.wrong == 0 || r.assumed.empty() ? "" : fmt::format("; assumed: {}", fmt::join(r.assumed, "; ")));
 }
 
 /// The question as an obligation.

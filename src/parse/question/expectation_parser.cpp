@@ -3,9 +3,12 @@
 #include "parse/expression/expression_parser.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
 namespace swizproof {
 
@@ -126,6 +129,14 @@ class ExpectationParser {
     return add(std::move(node));
   }
 
+  /// False for an integer that f64 does not hold; true for numbers with a fraction or an exponent, which are rounded.
+  static bool is_exact(std::string_view digits, double value) {
+    if (digits.find_first_not_of("0123456789") != digits.npos) return true;
+    std::uint64_t n = 0;
+    auto const [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return error == std::errc{} ? value < 0x1p64 && static_cast<std::uint64_t>(value) == n : false;
+  }
+
   std::size_t number() {
     std::string const rest(in_.rest());
     char* end = nullptr;
@@ -136,6 +147,14 @@ class ExpectationParser {
     in_.back_to(from + length);
     FlowNode node;
     node.number = value;
+    if (std::string_view const digits = std::string_view(rest).substr(0, length); !is_exact(digits, value)) {
+      std::uint64_t n = 0;
+      auto const [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+      node.above = true, node.number = static_cast<double>(static_cast<std::int64_t>(n));
+      if (error != std::errc{} || !(std::fabs(node.number) < 0x1p53))
+        throw InputError{"f64 does not hold this integer", text_, from, length,
+                         "give one of at most 53 bits, such as -1"};
+    }
     return add(std::move(node));
   }
 
