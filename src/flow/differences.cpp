@@ -74,7 +74,13 @@ bool same_number(FlowArray const& array, Terms const& found, Terms const& expect
                    return x.factors == y.factors && x.coefficient == y.coefficient;
                  }))
     return true;
-  if (format_of(array.type) != Format::integer) return false;
+  Format const format = format_of(array.type);
+  auto const is_number = [](Terms const& t) { return t.size() == 1 && t[0].factors == Factors{}; };
+  if (format != Format::integer && is_number(found) && is_number(expected)) {
+    auto const held = rounded_bits(found[0].coefficient, format, Rounding::nearest);
+    return held && held == rounded_bits(expected[0].coefficient, format, Rounding::nearest);
+  }
+  if (format != Format::integer) return false;
   Polynomial p;
   for (auto const& [terms, sign] : {std::pair{&found, 1}, {&expected, -1}})
     for (FlowTerm const& t : *terms) {

@@ -67,6 +67,7 @@ TEST(Differences, OfRoundingAreNotWrong) {
   std::string const tenths = "mov.f32 %f3, 0f3DCCCCCD; mov.f32 %f4, 0f3E4CCCCD;\n";
   EXPECT_EQ(answer(tenths + "add.f32 %f2, %f3, %f4;\n" + store, "c[i] = 0.3"), "proved");
   EXPECT_EQ(answer(tenths + "add.f32 %f2, %f3, %f4;\n" + store, "c[i] = 0.1 + 0.2"), "proved");
+  EXPECT_EQ(answer(tenths + "mul.f32 %f2, %f3, %f4;\n" + store, "c[i] = 0.1*0.2"), "proved");
   EXPECT_EQ(answer(tenths + "add.rm.f32 %f2, %f3, %f4;\n" + store, "c[i] = 0.3"), "wrong element");
   // of data: 0.1f * 0.2f is not 0.02f
   std::string const twice = load + tenths + "mul.f32 %f2, %f1, %f3; mul.f32 %f2, %f2, %f4;\n" + store;
