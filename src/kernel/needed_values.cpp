@@ -26,6 +26,14 @@ class AnyValues {
       leaves_.push_back(id);
   }
 
+  /// True if the access takes the number of threads in a block.
+  [[nodiscard]] bool takes_block() const {
+    return std::any_of(leaves_.begin(), leaves_.end(), [this](Id id) {
+      Leaf const& l = *kernel_.origins.leaf_at(id);
+      return l.kind == Leaf::Kind::special &&
+             static_cast<program::Special>(l.extra) == program::Special::ntid_x;
+    });
+  }
   /// True if the access takes as many wavefronts in the first iteration with these numbers and any others.
   [[nodiscard]] bool suffice(std::vector<ReadNumber> const& numbers) {
     if (kernel_.out_of_steps()) return false;
@@ -72,6 +80,12 @@ class AnyValues {
 };
 
 }  // namespace
+
+bool needs_block(ExecutedKernel& kernel, AccessSearch const& search, unsigned warp, unsigned wavefronts) {
+  if (!kernel.launch.any_multiple) return false;
+  AnyValues any(kernel, search, warp, wavefronts);
+  return any.takes_block() && !any.suffice({});
+}
 
 std::vector<ReadNumber> needed_values(ExecutedKernel& kernel, AccessSearch const& search, unsigned warp,
                                       unsigned wavefronts, std::vector<ReadNumber> numbers) {

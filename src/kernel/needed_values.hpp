@@ -18,4 +18,9 @@ namespace swizproof::kernel_detail {
                                                                unsigned wavefronts,
                                                                std::vector<execution::ReadNumber> numbers);
 
+/// True if the warp is not known to take as many wavefronts in a block of another number of threads, which are not given. Checked by
+/// KernelWitness.OfEveryLaunchHasEveryBlock.
+[[nodiscard]] bool needs_block(ExecutedKernel& kernel, AccessSearch const& search, unsigned warp,
+                               unsigned wavefronts);
+
 }  // namespace swizproof::kernel_detail

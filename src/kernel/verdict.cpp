@@ -217,7 +217,9 @@ void Verdicts::show_smallest(AccessSearch const& search, KernelAccess& out) {
 void Verdicts::show_needed(AccessSearch const& search, KernelAccess& out) {
   auto const needed = needed_values(kernel_, search, shown_->worst.warp, shown_->wavefronts, shown_->read);
   out.worst->values = named(needed);
-  out.worst->every_launch = needed.empty() && out.worst->bases.empty();
+  if (needs_block(kernel_, search, shown_->worst.warp, shown_->wavefronts))
+    out.worst->values.emplace_back("ntid.x", kernel_.launch.block[0]);
+  out.worst->every_launch = out.worst->values.empty() && out.worst->bases.empty() && out.worst->open == 0;
 }
 
 Seen Verdicts::smallest_like(Seen const& seen, bool by_replay, AccessSearch const& search,

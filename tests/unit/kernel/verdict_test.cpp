@@ -154,6 +154,27 @@ TEST(KernelWitness, OfEveryLaunchHasNoNumbers) {
   EXPECT_EQ(b.worst->values, (Values{{"ctaid.x", 5}}));
 }
 
+// Without --block it is one of 1024 threads; in one of 32 threads the same access has no conflict.
+TEST(KernelWitness, OfEveryLaunchHasEveryBlock) {
+  auto const worst = [](std::string const& stride) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<9>; "
+        ".shared .align 16 .b8 sm[65536];\n"
+        "mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; " +
+            stride +
+            " mul.lo.u32 %r3, %r1, %r2; shl.b32 %r3, %r3, 2; and.b32 %r3, %r3, 4092; mov.u32 %r4, sm;\n"
+            "add.u32 %r4, %r4, %r3; st.shared.u32 [%r4], %r1;\nret;\n}\n",
+        "test.ptx");
+    return decide_kernel(m, m.functions.at(0), {.block = std::nullopt}).accesses.at(0).worst.value();
+  };
+  KernelWorst const of_block = worst("shr.u32 %r2, %r2, 5;");
+  EXPECT_FALSE(of_block.every_launch);
+  EXPECT_EQ(of_block.values, (Values{{"ntid.x", 1024}}));
+  KernelWorst const of_any = worst("mov.u32 %r2, 32;");
+  EXPECT_TRUE(of_any.every_launch);
+  EXPECT_TRUE(of_any.values.empty());
+}
+
 TEST(KernelWitness, AFaultHasTheSmallestNumbers) {
   KernelAccess const a = one("mad.lo.u32 %r5, %r3, 4, %r2; st.shared.u32 [%r5], %r1;");
   EXPECT_EQ(a.in_bounds, false);
