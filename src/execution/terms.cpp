@@ -23,6 +23,7 @@ class Executor {
     add_counters();
     out_.accesses.resize(program_.accesses.size());
     out_.operands.resize(program_.operands.size());
+    out_.events.resize(program_.events.size());
     for (Id const block : flow_.order) paths_.find(block), steps_.run(block);
     close_exits();
     close_registers();

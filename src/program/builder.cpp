@@ -33,7 +33,11 @@ std::uint32_t Builder::named(std::string_view what) {
 }
 
 Source Builder::any(unsigned width, Source from, bool memory) {
-  return emit(Action::varying, width, from, constant(memory ? 1 : 0), {}, named(opcode));
+  return emit(Action::varying, width, from, constant(memory ? from_memory : 0), {}, named(opcode));
+}
+
+Source Builder::one_together(unsigned width, Source from) {
+  return emit(Action::varying, width, from, constant(program::one_together), {}, named(opcode));
 }
 
 Source Builder::function_of(unsigned width, Source a, Source b, Source c) {
@@ -64,6 +68,12 @@ void Builder::add(SharedOperand o) {
   auto const number = static_cast<std::uint32_t>(program.operands.size());
   program.steps.push_back({Action::operand, 32, -1, o.at.address, {}, {}, number, line});
   program.operands.push_back(std::move(o));
+}
+
+void Builder::add(Event e) {
+  auto const number = static_cast<std::uint32_t>(program.events.size());
+  program.steps.push_back({Action::event, 32, -1, e.at.address, {}, {}, number, line});
+  program.events.push_back(std::move(e));
 }
 
 void Builder::refuse(std::string_view why) {

@@ -232,7 +232,8 @@ namespace {
 
 bool may_copy(Program const& program, Block const& block) {
   return std::none_of(
-      program.steps.begin() + block.first, program.steps.begin() + block.last, [](Step const& s) {
+      program.steps.begin() + block.first, program.steps.begin() + block.last, [&](Step const& s) {
+        if (s.action == Action::event) return !program.events[s.extra].meets();
         return s.action == Action::access || s.action == Action::operand || s.action == Action::varying ||
                s.action == Action::voted || s.action == Action::shuffle;
       });

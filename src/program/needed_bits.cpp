@@ -78,6 +78,7 @@ std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow)
     need_access(o.at);
     if (o.size) need_source(*o.size, all);
   }
+  for (Event const& e : program.events) need_access(e.at);
   while (!work.empty()) {
     std::uint32_t const r = work.back();
     work.pop_back();

@@ -29,8 +29,8 @@ struct Leaf {
     symbol,   ///< the address of a variable: `extra` is its index
     param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
     load,  ///< value in memory that all threads share; args: the address; `extra` is the Space, `offset` the name of one of global memory
-    opaque,  ///< a function of its args that is not modelled; `extra` is its name
-    varying,  ///< any value in any lane; it comes from its args and, if `offset` is 1, from memory; `extra` is its name
+    opaque,   ///< a function of its args that is not modelled; `extra` is its name
+    varying,  ///< any value in any lane, which comes from its args; `offset`: from_memory, one_together; `extra` is its name
     voted,  ///< args: mask, what is voted on. Any value, the same in all lanes if the mask is full; `extra` is its name
     shuffle,  ///< args: value, lane, bounds, and which lanes execute it, exactly if `offset`; `extra` is the mode
     counter,   ///< number of complete iterations of the loop's body
@@ -46,6 +46,9 @@ struct Leaf {
   std::uint32_t extra = 0;
   std::uint64_t offset = 0;
   std::vector<std::uint32_t> args{};  ///< nodes
+  std::uint32_t step = ~0U;           ///< that makes it first; ~0: it is of no step
+  bool apart =
+      false;  ///< lanes may execute the step one by one: what one of them gets says nothing of the others
 };
 
 /// A register at the header of a loop, as far as it is closed.
@@ -73,7 +76,8 @@ struct ExecutedAccess {
   std::vector<std::uint32_t> values{};  ///< nodes: words that a store stores (MemoryAccess::values)
   bool exact = true;                    ///< `guard` is exactly the lanes that execute it, if loops end
   bool apart = false;                   ///< lanes may execute it one after another (Flow::apart)
-  std::uint32_t lock = 0;  ///< line of a loop in front of it, which lanes leave one by one; 0: none
+  std::uint32_t lock = 0;        ///< line of a wait in front of it, from which lanes come one by one; 0: none
+  std::int32_t lock_event = -1;  ///< the event that this wait is; -1: a loop
 };
 
 /// A function's values.
@@ -90,11 +94,14 @@ struct Execution {
   std::vector<std::vector<std::uint32_t>> backs{};
   std::vector<ExecutedAccess> accesses{};
   std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
+  std::vector<ExecutedAccess> events{};    ///< `address` is Event::at's
   std::vector<std::uint32_t>
       lines{};            ///< line of the instruction that makes a node first, by node; later nodes have none
   std::string refused{};  ///< reason if nothing was executed; else empty
   /// Set by the warps: a value comes from a shuffle whose source lane is assumed, but not known, to execute it.
   bool assumes_sources = false;
+  /// Lanes that a wait parts load one number from global memory, which this kernel does not write.
+  bool assumes_other_kernels = false;
   bool assumes_constants = false;     ///< a value comes from constant memory as the module initialises it
   std::uint64_t induction_steps = 0;  ///< sum over all warps so far
   /// Nodes of Special::warp_x, .. for the dimensions that are divided among warps, if one Warp represents all; else 0.

@@ -33,6 +33,8 @@ class Builder {
   std::uint32_t named(std::string_view what);
   /// Any value in any lane, which the instruction makes of `from`, or of memory.
   Source any(unsigned width, Source from = {}, bool memory = false);
+  /// As any(), but lanes that execute the instruction together with equal sources get one value.
+  Source one_together(unsigned width, Source from);
   /// A function of the sources: of instructions of one opcode the same one.
   Source function_of(unsigned width, Source a, Source b = {}, Source c = {});
   /// A special register, 32 bits.
@@ -42,6 +44,7 @@ class Builder {
   /// An access; one with a reason is not modelled.
   void add(MemoryAccess m);
   void add(SharedOperand o);
+  void add(Event e);
   /// Says why the program is not executed; the first reason stays.
   void refuse(std::string_view why);
 

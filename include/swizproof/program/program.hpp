@@ -39,15 +39,21 @@ enum class Action : std::uint8_t {
   negate,
   choose,  ///< a ? b : c
   opaque,  ///< a function of its sources that is not modelled: equal sources, equal results; `extra` is its name
-  varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
+  varying,  ///< any value in any lane, which comes from a; b: from_memory, one_together; `extra` is its name
   voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); 0: the lanes that execute it; `extra` is its name
   load,   ///< value in space `extra` at address a + b; c is its name
   special,  ///< special register `extra`; from first_uniform_special on another one, the same in a whole warp
   symbol,   ///< address of symbol `extra`
   shuffle,  ///< a from the lane that b and c name; `extra` is the mode
   access,   ///< Program::accesses[extra]
-  operand   ///< Program::operands[extra]
+  operand,  ///< Program::operands[extra]
+  event     ///< Program::events[extra]
 };
+
+/// `b` of Action::varying, and Leaf::offset of its leaf, are a sum of these.
+inline constexpr std::uint64_t from_memory = 1;  ///< it comes from memory
+inline constexpr std::uint64_t one_together =
+    2;  ///< lanes that execute it together with equal sources get one value
 
 /// Special registers that are functions of the thread or the launch.
 enum class Special : std::uint8_t {
@@ -155,6 +161,24 @@ struct SharedOperand {
   [[nodiscard]] bool is_descriptor() const { return role <= OperandRole::descriptor_source; }
 };
 
+/// An effect of an instruction that no access has: it holds lanes back, writes memory, or gives what others write. Readers list none in a
+/// program where no lane may wait for another one. Checked by KernelLocks.* and SassLower.AllLanesOfAWarpMeetAtABarrier.
+struct Event {
+  enum class Kind : std::uint8_t {
+    warp,   ///< all lanes of a warp wait for each other
+    block,  ///< all threads of a block do
+    lanes,  ///< a lane waits for the lanes of a mask, `at.address`
+    threads,  ///< a lane waits for other threads: with all of its warp, if `at.address` is one number in all of them
+    call,   ///< code that is not there: it may hold lanes back, and write any memory
+    write,  ///< memory at `at.address` is written
+    poll    ///< its answer depends on the memory at `at.address`, which others write
+  };
+  Kind kind = Kind::warp;
+  MemoryAccess at{};
+  /// True if all lanes of a warp are together behind it.
+  [[nodiscard]] bool meets() const { return kind == Kind::warp || kind == Kind::block; }
+};
+
 /// Steps [first, last), then a branch: to `taken` if the predicate `condition` is true (or is -1), else to `next`. -1: the end.
 struct Block {
   std::uint32_t first = 0, last = 0;
@@ -187,6 +211,7 @@ struct Program {
   std::vector<LoweredInstruction> instructions{};
   std::vector<MemoryAccess> accesses{};
   std::vector<SharedOperand> operands{};
+  std::vector<Event> events{};
   std::vector<Variable> symbols{};
   std::vector<std::string> registers{};  ///< names of the first ones, for messages: `UR4`; PTX has none
   std::vector<std::string>

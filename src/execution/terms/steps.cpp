@@ -13,7 +13,7 @@ void Steps::run(Id block) {
   block_ = block;
   Block const& b = program_.blocks[block];
   for (std::uint32_t i = b.first; i < b.last; ++i) {
-    Step const& s = program_.steps[i];
+    Step const& s = program_.steps[step_ = i];
     if (s.action == Action::access) {
       MemoryAccess const& m = program_.accesses[s.extra];
       access(m, out_.accesses[s.extra]);
@@ -26,6 +26,8 @@ void Steps::run(Id block) {
       SharedOperand const& o = program_.operands[s.extra];
       access(o.at, out_.operands[s.extra]);
       if (o.size) out_.operands[s.extra].size = value(*o.size, 32);
+    } else if (s.action == Action::event) {
+      access(program_.events[s.extra].at, out_.events[s.extra]);
     } else if (s.dst >= 0 && needed_[static_cast<std::size_t>(s.dst)] != 0) {
       registers_.write(static_cast<std::uint32_t>(s.dst), block, result(s));
     }
@@ -148,6 +150,7 @@ Id Steps::leaf_of(Step const& s) {
   Leaf leaf;
   leaf.line = s.line;
   leaf.loop = flow_.loop[block_];
+  leaf.step = step_;
   leaf.extra = s.extra;
   switch (s.action) {
     case Action::special:

@@ -73,6 +73,7 @@ class Steps {
   Tables tables_{program_, graph_, arithmetic_};
   std::map<std::vector<std::uint64_t>, Id> shared_{};  ///< leaves by what they are functions of
   Id block_ = 0;                                       ///< that is executed
+  std::uint32_t step_ = 0;                             ///< that is executed
 };
 
 }  // namespace swizproof::execution

@@ -22,8 +22,11 @@ Lanes LeafWords::value(Id id, unsigned bits) {
     case Leaf::Kind::symbol:
     case Leaf::Kind::counter:
       return in_.atoms.of(id, bits);
+    case Leaf::Kind::varying:
+      if ((l.offset & one_together) == 0) return varying(id);
+      [[fallthrough]];
     case Leaf::Kind::load:  // of an iteration that all lanes share
-      if (!in_.loops.has_common_iteration(l.loop)) return varying(id);
+      if (l.apart || !in_.loops.has_common_iteration(l.loop)) return varying(id);
       [[fallthrough]];
     case Leaf::Kind::opaque:
       return all_uniform() ? in_.atoms.of(id, bits) : varying(id);
@@ -64,7 +67,7 @@ Lanes LeafWords::parameter(Id id, Leaf const& l, unsigned bits) {
 }
 
 Lanes LeafWords::voted(Id id, Leaf const& l, unsigned bits) {
-  if (!in_.loops.has_common_iteration(l.loop)) return varying(id);
+  if (l.apart || !in_.loops.has_common_iteration(l.loop)) return varying(id);
   Node const mask = in_.execution.node(l.args[0]);
   auto const is = [&](Id part, std::uint64_t lanes) {
     Node const& n = in_.execution.node(part);
@@ -99,7 +102,7 @@ struct LeafWords::Givers {
 /// All lanes of the mask execute a shuffle, if nothing shows that one does not: it takes another branch, or has left a loop around it.
 LeafWords::Givers LeafWords::givers(Leaf const& l, LaneTruths const& on) {
   Givers out{on};
-  out.exact = l.offset != 0 && in_.loops.has_common_iteration(l.loop);
+  out.exact = l.offset != 0 && !l.apart && in_.loops.has_common_iteration(l.loop);
   for (std::int32_t const loop : in_.flow.around(l.loop)) {
     if (!out.exact) break;
     LaneLoops::Leaves const how = in_.loops.leaves(loop);
