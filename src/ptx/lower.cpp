@@ -87,6 +87,7 @@ void dispatch(Steps& steps, Instruction const& i) {
   if (name == "elect") return elect(steps, i);
   if (name == "multimem" && op.has("bulk")) return bulk_copy(steps, i);
   if (name == "mbarrier") mbarrier(steps, i);
+  if (polls(op)) return steps.one_together(i);
   if (takes_descriptors(op)) descriptors(steps, i);
   if (name == "wmma" && (op.has("load") || op.has("store"))) return wmma(steps, i);
   if (name == "call") return call(steps, i);
@@ -139,6 +140,7 @@ class Lowering {
   Lowering(Module const& module, Function const& function, bool global, bool mbarriers)
       : function_(function), steps_(module, function) {
     steps_.lists_global = global, steps_.lists_mbarriers = mbarriers;
+    steps_.lists_events = !mbarriers && may_wait(module, function);
     steps_.may_lock = std::any_of(function.body.begin(), function.body.end(), [](Instruction const& i) {
       return waits(i.opcode) && i.opcode.space != Space::shared;
     });
@@ -293,7 +295,9 @@ class Lowering {
     if (program_.blocks.back().meets < 0 && meets(function_, i))
       program_.blocks.back().meets = static_cast<std::int32_t>(first);
     std::size_t const accesses = program_.accesses.size();
+    hold_back(steps_, i);
     dispatch(steps_, i);
+    if (program_.accesses.size() == accesses || !writes_listed(i.opcode)) write_memory(steps_, i);
     std::uint32_t const series = series_.of(i);
     if (accesses < program_.accesses.size()) program_.accesses.back().series = series;
     program_.instructions.push_back({static_cast<std::uint32_t>(index), first, here(), current()});

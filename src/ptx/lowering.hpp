@@ -35,6 +35,7 @@ class Steps {
   bool may_lock =
       false;  ///< a lane may wait for what is in global memory: stores there, and such loads, are added
   bool lists_mbarriers = false;  ///< operations of mbarriers are
+  bool lists_events = false;     ///< events are: a lane may wait for another one
 
   /// Makes `i` the instruction that is lowered; false if its guard is no predicate.
   bool begin(Instruction const& i);
@@ -64,6 +65,8 @@ class Steps {
   void unknown(Operand const& o, Source from = {}, bool memory = false);
   /// Writes any values, as an instruction that is not modelled does.
   void unknown(Instruction const& i, bool memory = false);
+  /// As unknown(), but lanes that execute it together with equal registers get one value.
+  void one_together(Instruction const& i);
   /// Writes a function of the sources that is not modelled.
   void opaque(Instruction const& i);
 
@@ -127,6 +130,21 @@ void store_async(Steps& steps, Instruction const& i);
 [[nodiscard]] bool takes_descriptors(Opcode const& op);
 /// Descriptors of wgmma.mma_async, tcgen05.mma and tcgen05.cp: A may be in registers, or in tensor memory by an address.
 void descriptors(Steps& steps, Instruction const& i);
+
+// ------------------------------------------------------------------------------------- lanes that wait (lower_waits.cpp)
+
+/// True if a lane of a function may wait for what another one does: its events are listed then.
+[[nodiscard]] bool may_wait(Module const& module, Function const& function);
+/// Adds the event of an instruction at which lanes wait for each other, or by which a loop waits.
+void hold_back(Steps& steps, Instruction const& i);
+/// Adds an event for each address that an instruction writes. [PTX ISA 9.1: the instructions that the list in lower_waits.cpp has]
+void write_memory(Steps& steps, Instruction const& i);
+/// True if an instruction asks an mbarrier whether a phase is complete.
+[[nodiscard]] inline bool polls(Opcode const& op) {
+  return op.name == "mbarrier" && (op.has("test_wait") || op.has("try_wait"));
+}
+/// True if the access that an instruction may add has all that it writes.
+[[nodiscard]] bool writes_listed(Opcode const& op);
 
 // ------------------------------------------------------------------------------------- the warp (lower_warp.cpp)
 

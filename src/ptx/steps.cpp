@@ -216,6 +216,14 @@ void Steps::unknown(Instruction const& i, bool memory) {
   if (!i.operands.empty()) unknown(i.operands[0], memory ? Source{} : registers_of(i, 1), memory);
 }
 
+void Steps::one_together(Instruction const& i) {
+  Operand const& d = operand(i, 0);
+  if (d.kind == Kind::reg && d.parts.empty())
+    out(d, build.one_together(width_of(d.reg), registers_of(i, 1)), width_of(d.reg));
+  else
+    unknown(i);
+}
+
 void Steps::opaque(Instruction const& i) {
   if (i.operands.empty()) return;
   Operand const& d = i.operands[0];

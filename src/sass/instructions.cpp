@@ -177,8 +177,9 @@ void unknown(Steps& steps, Instruction const& i, Opcode const& op) {
       literals = (literals ^ std::hash<std::string_view>{}(o.text)) * 1099511628211U;
   }
   auto const result = [&](unsigned bits, unsigned which) {
-    return pure ? steps.function_of(bits, from, constant(literals), constant(which))
-                : steps.any(bits, from, memory);
+    return pure        ? steps.function_of(bits, from, constant(literals), constant(which))
+           : polls(op) ? steps.build.one_together(bits, from)
+                       : steps.any(bits, from, memory);
   };
   auto const lose_words = [&](Operand const& o, unsigned count) {
     for (unsigned k = 0; k < count; ++k)

@@ -94,6 +94,17 @@ void tensor_copy(Steps& steps, Instruction const& i, Opcode const& op);
 /// HGMMA R, gdesc[UR8], R: the descriptor of A is in UR8 and UR9, that of B in UR10 and UR11.
 void warpgroup_multiply(Steps& steps, Instruction const& i, Opcode const& op);
 
+// ------------------------------------------------------------------------------------- lanes that wait (waits.cpp)
+
+/// True if an instruction asks an mbarrier whether a phase is complete.
+[[nodiscard]] bool polls(Opcode const& op);
+/// True if a lane may wait at an instruction, or by way of its result, for what another one does.
+[[nodiscard]] bool may_wait(Opcode const& op);
+/// Adds the event of an instruction at which lanes wait for each other, or by which a loop waits.
+void hold_back(Steps& steps, Instruction const& i, Opcode const& op);
+/// Adds an event for an instruction that writes memory and has no access.
+void write_memory(Steps& steps, Instruction const& i, Opcode const& op);
+
 // ------------------------------------------------------------------------------------- the warp (warp.cpp)
 
 /// SHFL.mode P, R, a, b, c.

@@ -120,6 +120,8 @@ class Lowering {
 Lowering::Lowering(Module const& module, Function const& function, bool stack, bool global)
     : code_(function), rounds_(code_), steps_(module, code_, stack) {
   steps_.lists_global = global;
+  steps_.lists_events = std::any_of(function.body.begin(), function.body.end(),
+                                    [](Instruction const& i) { return may_wait(opcode_of(i.opcode)); });
   program_.name = function.name;
   program_.language = "SASS";
   program_.widths.assign(registers, 32);
@@ -262,7 +264,10 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
     program::Block& block = program_.blocks[static_cast<std::size_t>(block_)];
     if (meets && !steps_.guard && block.meets < 0)
       block.meets = static_cast<std::int32_t>(program_.steps.size());
+    if (op.base != "CALL") hold_back(steps_, i, op);
+    std::size_t const accesses = program_.accesses.size();
     lower_instruction(steps_, i, op);
+    if (program_.accesses.size() == accesses) write_memory(steps_, i, op);
   }
 }
 
@@ -376,6 +381,7 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
     return true;
   }
   if (!op.has("REL") || !callee) {
+    if (!code_.is_harmless_call(i)) hold_back(steps_, i, op);
     steps_.form("CALL.ABS"_form);
     external_call(steps_);
     return false;

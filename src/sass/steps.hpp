@@ -29,6 +29,7 @@ class Steps {
   std::optional<Source> guard{};       ///< of the instruction that is lowered; nothing: always
   std::vector<std::uint32_t> calls{};  ///< lines of the calls that it was inlined for
   bool lists_global = false;           ///< accesses to global memory are added to the program
+  bool lists_events = false;           ///< events are: a lane may wait for another one
 
   /// The functions of arithmetic.hpp take steps, too.
   operator Builder&() { return build; }  // NOLINT: on purpose
