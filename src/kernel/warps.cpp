@@ -11,6 +11,12 @@ void Warps::start(unsigned count) {
                           : std::make_unique<Warp>(*all_[0], w));
 }
 
+void Warps::start_again() {
+  unsigned const n = count();
+  all_.clear(), every_.reset(), assuming_.clear();
+  start(n);
+}
+
 Warp& Warps::plain(unsigned number) {
   if (number != Warp::every) return *all_[number];
   if (!every_) every_ = std::make_unique<Warp>(*all_[0], number);

@@ -22,6 +22,8 @@ class Warps {
 
   /// Makes the warps 0 to `count` - 1. Their terms must be there.
   void start(unsigned count);
+  /// Makes them again, after leaves have changed.
+  void start_again();
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(all_.size()); }
   [[nodiscard]] std::vector<std::unique_ptr<execution::Warp>> const& all() const { return all_; }
 
