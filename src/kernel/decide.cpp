@@ -133,6 +133,9 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   if (kernel.execution.assumes_sources)
     report.assumed.push_back(std::string(report.sass ? "SHFL" : "shfl") +
                              " from a lane that is not known to execute it");
+  if (kernel.execution.assumes_other_kernels)
+    report.rests_on.emplace_back(
+        "no other kernel writes what lanes that wait for each other load from global memory");
   if (kernel.execution.assumes_constants)
     report.rests_on.emplace_back("constant memory is as the PTX initialises it");
   return report;

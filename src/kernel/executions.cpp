@@ -23,7 +23,7 @@ class Counting {
   Executions run() {
     Executions out;
     std::uint64_t exactly = 0;
-    bool known = access_.exact && !access_.apart && !kernel_.launch.any_multiple;
+    bool known = access_.exact && (!access_.apart || is_dead()) && !kernel_.launch.any_multiple;
     for (unsigned w = 0; w < kernel_.warps.count(); ++w) {
       find_loops(w, out);
       out.about += sets_;
@@ -41,6 +41,14 @@ class Counting {
     Id counter = 0;
     LanesByIteration const* lanes = nullptr;
   };
+
+  /// True if no lane of any warp executes it.
+  [[nodiscard]] bool is_dead() {
+    for (unsigned w = 0; w < kernel_.warps.count(); ++w)
+      if (Warp& warp = kernel_.warps.plain(w); (warp.present() & ~warp.truth(access_.guard).no) != 0)
+        return false;
+    return true;
+  }
 
   void find_loops(unsigned warp, Executions& out) {
     loops_.clear();

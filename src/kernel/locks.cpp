@@ -1,9 +1,12 @@
 #include "locks.hpp"
 
+#include "touches.hpp"
+#include "ways.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <iterator>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -14,11 +17,12 @@ namespace swizproof::kernel_detail {
 
 using execution::ExecutedAccess;
 using execution::Lanes;
+using execution::LaneTruths;
 using execution::Leaf;
 using execution::Phi;
 using execution::Warp;
-using Root = Origins::Root;
-using program::MemoryAccess;
+using program::Action;
+using program::Event;
 
 namespace {
 
@@ -26,20 +30,39 @@ using Blocks = std::vector<bool>;  ///< a set of blocks, by their number
 
 class Locks {
  public:
-  explicit Locks(ExecutedKernel& kernel) : kernel_(kernel), places_(kernel.program.accesses.size()) {
-    program::Program const& program = kernel_.program;
-    for (std::uint32_t b = 0; b < program.blocks.size(); ++b)
-      for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s)
-        if (program.steps[s].action == program::Action::access) places_[program.steps[s].extra] = {b, s};
+  explicit Locks(ExecutedKernel& kernel) : kernel_(kernel) {
+    for (std::uint32_t b = 0; b < program_.blocks.size(); ++b)
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s) block_of_[s] = b;
   }
 
   void run() {
+    for (std::uint32_t const b : kernel_.flow.order)
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+        if (program_.steps[s].action == Action::event && is_wait(program_.steps[s].extra))
+          part({{b, s + 1}}, {program_.steps[s].line, static_cast<std::int32_t>(program_.steps[s].extra)});
     for (std::size_t l = 0; l < kernel_.flow.loops.size(); ++l) {
       auto const loop = static_cast<std::int32_t>(l);
       std::vector<std::uint32_t> const& latches = kernel_.flow.loops[l].latches;
       decide({loop, body_of(loop, latches), kernel_.execution.exits[l], false});
       for (std::size_t i = 0; i < latches.size() && latches.size() > 1; ++i)
         decide({loop, body_of(loop, {latches[i]}), {kernel_.execution.backs[l][i]}, true});
+    }
+  }
+
+  /// Sets Leaf::apart of values that lanes get one by one; false if all that are have it. `always`: of all values.
+  bool part_values(bool always) {
+    bool changed = false;
+    for (Leaf& leaf : kernel_.execution.leaves)
+      if (!leaf.apart && leaf.step != ~0U && (always || waits_[leaf.step].line != 0) && may_differ(leaf))
+        leaf.apart = changed = true;
+    return changed;
+  }
+
+  void mark_accesses() {
+    for (std::uint32_t s = 0; s < program_.steps.size(); ++s) {
+      if (waits_[s].line == 0 || program_.steps[s].action != Action::access) continue;
+      ExecutedAccess& access = kernel_.execution.accesses[program_.steps[s].extra];
+      access.apart = true, access.lock = waits_[s].line, access.lock_event = waits_[s].event;
     }
   }
 
@@ -51,31 +74,13 @@ class Locks {
     std::vector<Id> ends;  ///< truths with which lanes leave it; of a way back, with which they take it
     bool way;              ///< one of several ways back
   };
-  struct Place {
-    std::uint32_t block, step;
+  /// The wait that parts the lanes at a step: its line, and if it is no loop, its event.
+  struct Wait {
+    std::uint32_t line = 0;
+    std::int32_t event = -1;
   };
 
-  static bool is_atomic(MemoryAccess const& m) {
-    return m.atomic || m.op.starts_with("atom") || m.op.starts_with("red");
-  }
-
-  static bool writes(MemoryAccess const& m) {
-    return is_atomic(m) || m.op.starts_with("st") || m.op.starts_with("STS");
-  }
-
-  /// True if another thread's write may be what it waits for.
-  static bool may_wait(MemoryAccess const& m) {
-    static constexpr std::string_view words[] = {".volatile", ".relaxed", ".acquire", ".mmio", ".cv", ".cg"};
-    return is_atomic(m) || std::any_of(std::begin(words), std::end(words),
-                                       [&](std::string_view word) { return m.op.find(word) != m.op.npos; });
-  }
-
-  [[nodiscard]] ExecutedAccess& done(std::size_t access) { return kernel_.execution.accesses[access]; }
-  [[nodiscard]] MemoryAccess const& memory(std::size_t access) const {
-    return kernel_.program.accesses[access];
-  }
-
-  bool in_all_warps(auto const& holds) {
+  bool in_all_warps(std::function<bool(Warp&)> const& holds) {
     for (unsigned w = 0; w < kernel_.warps.count(); ++w)
       if (!holds(kernel_.warps.plain(w))) return false;
     return true;
@@ -83,7 +88,7 @@ class Locks {
 
   /// The blocks of a loop from which these latches are reached.
   [[nodiscard]] Blocks body_of(std::int32_t loop, std::vector<std::uint32_t> work) const {
-    Blocks in(kernel_.program.blocks.size(), false);
+    Blocks in(program_.blocks.size(), false);
     in[kernel_.flow.loops[static_cast<std::size_t>(loop)].header] = true;
     while (!work.empty()) {
       std::uint32_t const b = work.back();
@@ -95,37 +100,107 @@ class Locks {
     return in;
   }
 
-  /// Blocks to which ways lead from these, also by way of blocks where all lanes of a warp meet, or not.
-  [[nodiscard]] Blocks reached(std::vector<std::uint32_t> work, bool meet) const {
-    Blocks seen(kernel_.program.blocks.size(), false);
-    while (!work.empty()) {
-      program::Block const& block = kernel_.program.blocks[work.back()];
-      bool const known = seen[work.back()];
-      seen[work.back()] = true;
-      work.pop_back();
-      if (known || (block.meets >= 0 && !meet)) continue;
-      for (std::uint32_t const to : successors(block)) work.push_back(to);
-    }
-    return seen;
+  /// Parts the lanes behind a wait, until they meet.
+  void part(std::vector<Place> const& behind, Wait wait) {
+    std::vector<bool> const steps = ways_.from(behind, Ways::Until::meeting);
+    for (std::size_t s = 0; s < steps.size(); ++s)
+      if (steps[s]) waits_[s] = wait;
   }
 
-  /// The access in a loop that gives a value, if another thread may write it meanwhile, or if any may give it.
-  std::optional<std::size_t> read_of(Id value, Spin const& spin, bool any) {
+  // ----------------------------------------------------------------------------------- instructions that wait
+
+  /// Lanes of a warp that execute an event, or may.
+  static std::uint32_t lanes_at(Warp& warp, ExecutedAccess const& event) {
+    return warp.present() & ~warp.truth(event.guard).no;
+  }
+
+  [[nodiscard]] std::vector<bool> find_meetings() {
+    std::vector<bool> all;
+    for (std::size_t e = 0; e < program_.events.size(); ++e) {
+      Event const& event = program_.events[e];
+      all.push_back(event.meets() || (event.kind == Event::Kind::lanes && event.at.guard < 0 &&
+                                      in_all_warps([&](Warp& warp) { return meets(warp, e); })));
+    }
+    return all;
+  }
+
+  /// True if all lanes of a warp come to an instruction with the full mask, if one does.
+  bool meets(Warp& warp, std::size_t event) {
+    ExecutedAccess const& done = kernel_.execution.events[event];
+    std::uint32_t const here = lanes_at(warp, done), present = warp.present();
+    if (!done.reached || here == 0) return true;
+    Lanes const mask = warp.value(done.address, 32);
+    return here == present && mask.pure() && mask.uniform() && (mask.lane[0] & present) == present;
+  }
+
+  bool is_wait(std::uint32_t event) {
+    ExecutedAccess const& done = kernel_.execution.events[event];
+    switch (program_.events[event].kind) {
+      case Event::Kind::call:
+        return !in_all_warps([&](Warp& warp) { return lanes_at(warp, done) == 0; });
+      case Event::Kind::threads:
+        return !in_all_warps([&](Warp& warp) { return all_agree(warp, done); });
+      case Event::Kind::lanes:
+        return !in_all_warps([&](Warp& warp) { return masks_agree(warp, done); });
+      default:
+        return false;
+    }
+  }
+
+  /// True if all lanes of a warp come to an instruction with the same operands, or none.
+  bool all_agree(Warp& warp, ExecutedAccess const& done) {
+    LaneTruths const t = warp.truth(done.guard);
+    std::uint32_t const present = warp.present();
+    if ((present & ~t.no) == 0) return true;
+    bool const all = (present & ~t.yes) == 0 || t.shared();
+    return all && warp.value(done.address, kernel_.execution.node(done.address).width).uniform();
+  }
+
+  /// True if all lanes of each lane's mask come to an instruction with that mask. Of masks that are not known, but the same, this is assumed, and of
+  /// activemask: that of the lanes which execute it together.
+  bool masks_agree(Warp& warp, ExecutedAccess const& done) {
+    std::uint32_t const here = lanes_at(warp, done);
+    if (here == 0) return true;
+    Lanes const mask = warp.value(done.address, 32);
+    if (!mask.pure()) return mask.uniform() || is_activemask(done.address);
+    for (unsigned l = 0; l < 32; ++l)
+      for (unsigned k = 0; k < 32 && (here >> l & 1) != 0; ++k)
+        if ((mask.lane[l] & warp.present()) >> k & 1 &&
+            ((here >> k & 1) == 0 || mask.lane[k] != mask.lane[l]))
+          return false;
+    return true;
+  }
+
+  [[nodiscard]] bool is_activemask(Id mask) const {
+    Leaf const* const l = kernel_.origins.leaf_at(mask);
+    return l != nullptr && l->kind == Leaf::Kind::varying && waits_[l->step].line == 0 &&
+           program_.names[l->extra].starts_with("activemask");
+  }
+
+  [[nodiscard]] bool meets_in(std::uint32_t block) const {
+    for (std::uint32_t s = program_.blocks[block].first; s < program_.blocks[block].last; ++s)
+      if (program_.steps[s].action == Action::event && ways_.meets(program_.steps[s].extra)) return true;
+    return false;
+  }
+
+  // ----------------------------------------------------------------------------------- loops
+
+  /// The touch in a loop that gives a value, if another thread may write it meanwhile, or if any may give it.
+  Touch const* read_of(Id value, Spin const& spin, bool any) {
     Leaf const* const l = kernel_.origins.leaf_at(value);
     if (l == nullptr || (l->kind != Leaf::Kind::load && (l->kind != Leaf::Kind::varying || l->offset == 0)))
-      return std::nullopt;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      if (memory(i).line == l->line && (any || may_wait(memory(i))) && done(i).reached &&
-          spin.body[places_[i].block])
-        return i;
-    return std::nullopt;
+      return nullptr;
+    for (Touch const& t : touches_.all())
+      if (t.line == l->line && (any || t.polls) && spin.body[t.place.block]) return &t;
+    return nullptr;
   }
 
-  /// True for a load of several memories, which is no access: any write may be what it waits for.
-  bool is_multimem(Id value, Spin const& spin) {
+  /// True for a load of several memories or of a surface, which is no access: any write may be what it waits for.
+  bool is_unlisted(Id value, Spin const& spin) {
     Leaf const& l = *kernel_.origins.leaf_at(value);
-    return l.kind == Leaf::Kind::varying && kernel_.flow.encloses(spin.loop, l.loop) &&
-           kernel_.program.names[l.extra].starts_with("multimem");
+    if (l.kind != Leaf::Kind::varying || !kernel_.flow.encloses(spin.loop, l.loop)) return false;
+    std::string_view const name = program_.names[l.extra];
+    return name.starts_with("multimem") || name.starts_with("suld");
   }
 
   /// True for a value that is the same in all iterations.
@@ -142,79 +217,86 @@ class Locks {
     if (n.op == Op::negation) n = kernel_.execution.node(n.a);
     if (n.op != Op::eq) return false;
     for (auto const& [now, before] : {std::pair{n.a, n.b}, std::pair{n.b, n.a}}) {
-      auto const atomic = read_of(now, spin, false);
-      if (!atomic || !is_atomic(memory(*atomic))) continue;
+      Touch const* const atomic = read_of(now, spin, false);
+      if (atomic == nullptr || !atomic->atomic) continue;
       Phi const* const phi = kernel_.execution.phi_at(before);
-      auto const read = read_of(before, spin, true);
-      if (phi != nullptr
-              ? phi->loop == spin.loop && phi->back == now && stays(done(*atomic).address, spin.loop)
-              : read && *read != *atomic && done(*read).address == done(*atomic).address)
+      Touch const* const read = read_of(before, spin, true);
+      if (phi != nullptr ? phi->loop == spin.loop && phi->back == now && stays(atomic->address, spin.loop)
+                         : read != nullptr && read != atomic && read->address == atomic->address)
         return true;
     }
     return false;
   }
 
   /// True if all lanes of a warp are in a loop, and leave it in the same iteration.
-  bool stays_together(Spin const& spin, std::vector<std::size_t> const& reads) {
+  bool stays_together(Spin const& spin, std::vector<Touch const*> const& reads) {
     bool meet = false;  // in the loop
-    for (std::size_t b = 0; b < spin.body.size(); ++b)
-      meet = meet || (spin.body[b] && kernel_.program.blocks[b].meets >= 0);
+    for (std::uint32_t b = 0; b < spin.body.size(); ++b) meet = meet || (spin.body[b] && meets_in(b));
     return in_all_warps([&](Warp& warp) {
       bool const together = spin.way ? warp.goes_back_together(spin.loop) : warp.exits_together(spin.loop);
-      return together && (meet || std::all_of(reads.begin(), reads.end(), [&](std::size_t read) {
-                            return warp.truth(done(read).guard).shared();
+      return together && (meet || std::all_of(reads.begin(), reads.end(), [&](Touch const* read) {
+                            return warp.truth(read->guard).shared();
                           }));
     });
   }
 
-  /// Marks what is behind a loop, if it is a lock.
+  /// Parts the lanes behind a loop, if it is a wait.
   void decide(Spin const& spin) {
     std::vector<Id> ends = spin.ends;
     std::erase_if(ends, [&](Id end) { return compares_with_before(end, spin); });
-    std::vector<std::size_t> reads;
-    bool lock = false;
+    std::vector<Touch const*> reads;
+    bool waits = false;
     for (Id const leaf : kernel_.origins.leaves_of(ends)) {
-      if (auto const read = read_of(leaf, spin, false)) reads.push_back(*read);
-      lock = lock || is_multimem(leaf, spin);
+      if (Touch const* const read = read_of(leaf, spin, false)) reads.push_back(read);
+      waits = waits || is_unlisted(leaf, spin);
     }
-    if ((reads.empty() && !lock) || stays_together(spin, reads)) return;
-    std::vector<std::uint32_t> first;
+    if ((reads.empty() && !waits) || stays_together(spin, reads)) return;
+    std::uint32_t const header = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header;
+    auto const ends_it = [&](Touch const& w) {
+      return w.writes && !spin.body[w.place.block] &&
+             std::any_of(reads.begin(), reads.end(), [&](Touch const* r) { return releases(w, *r); }) &&
+             !is_over(w, {header, program_.blocks[header].first});
+    };
+    if (!waits && std::none_of(touches_.all().begin(), touches_.all().end(), ends_it)) return;
+    std::vector<Place> behind;
     for (std::uint32_t b = 0; b < spin.body.size(); ++b)
       if (spin.body[b])
-        for (std::uint32_t const to : successors(kernel_.program.blocks[b]))
-          if (!spin.body[to]) first.push_back(to);
-    Blocks const apart = reached(first, false), behind = reached(first, true);
-    auto const is_apart = [&](std::size_t access) {
-      auto const& [block, step] = places_[access];
-      std::int32_t const meets = kernel_.program.blocks[block].meets;
-      return apart[block] && (meets < 0 || step < static_cast<std::uint32_t>(meets));
+        for (std::uint32_t const to : successors(program_.blocks[b]))
+          if (!spin.body[to]) behind.push_back({to, program_.blocks[to].first});
+    part(behind, {kernel_.origins.loop_line(spin.loop)});
+  }
+
+  /// True if a write is over before a thread of the block comes to a place: a barrier of the block is on each way, and no way leads back.
+  [[nodiscard]] bool is_over(Touch const& write, Place at) const {
+    Place const behind{write.place.block, write.place.step + 1};
+    auto const leads = [&](Place from, Place to, Ways::Until until) {
+      bool const empty =
+          program_.blocks[to.block].last <= to.step;  // a block without steps: by its successors
+      std::vector<bool> const steps = ways_.from({from}, until);
+      if (!empty) return static_cast<bool>(steps[to.step]);
+      for (std::uint32_t const next : successors(program_.blocks[to.block]))
+        if (program_.blocks[next].first < program_.blocks[next].last && steps[program_.blocks[next].first])
+          return true;
+      return false;
     };
-    for (std::size_t w = 0; w < places_.size() && !lock; ++w) {
-      std::uint32_t const b = places_[w].block;
-      bool const elsewhere =
-          !behind[b] && !reached({b}, true)[kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header];
-      lock = writes(memory(w)) && done(w).reached && !spin.body[b] && (is_apart(w) || elsewhere) &&
-             std::any_of(reads.begin(), reads.end(), [&](std::size_t r) { return releases(w, r); });
-    }
-    for (std::size_t access = 0; access < places_.size() && lock; ++access)
-      if (is_apart(access))
-        done(access).apart = true, done(access).lock = kernel_.origins.loop_line(spin.loop);
+    return leads(behind, at, Ways::Until::end) && !leads(behind, at, Ways::Until::block) &&
+           !leads(at, write.place, Ways::Until::end);
   }
 
   /// True if a write may be what lanes of a warp wait for that read: but for a lane's own, and that of the only lane that reads.
-  bool releases(std::size_t write, std::size_t read) {
-    if (!may_be_one(write, read)) return false;
+  bool releases(Touch const& write, Touch const& read) {
+    if (!touches_.may_be_one(write, read)) return false;
     return !in_all_warps([&](Warp& warp) {
-      std::uint32_t const writing = warp.present() & ~warp.truth(done(write).guard).no,
-                          reading = warp.present() & ~warp.truth(done(read).guard).no;
+      std::uint32_t const writing = warp.present() & ~warp.truth(write.guard).no,
+                          reading = warp.present() & ~warp.truth(read.guard).no;
       return reading == 0 || (std::popcount(reading) == 1 && (writing & ~reading) == 0) ||
-             (done(write).address == done(read).address && have_their_own(warp, read, reading));
+             (!write.any && write.address == read.address && have_their_own(warp, read.address, reading));
     });
   }
 
   /// True if no two of these lanes read one address.
-  bool have_their_own(Warp& warp, std::size_t read, std::uint32_t lanes) {
-    Lanes const v = warp.value(done(read).address, 32);
+  bool have_their_own(Warp& warp, Id address, std::uint32_t lanes) {
+    Lanes const v = warp.value(address, 32);
     if (!v.split()) return false;
     std::set<std::uint64_t> seen;
     for (unsigned l = 0; l < 32; ++l)
@@ -222,40 +304,54 @@ class Locks {
     return true;
   }
 
-  /// True if two accesses may be to one array, or behind one parameter.
-  bool may_be_one(std::size_t a, std::size_t b) {
-    std::uint32_t first = ~0U, second = ~0U;
-    Root const one = kernel_.origins.root_of(done(a).address, first),
-               two = kernel_.origins.root_of(done(b).address, second);
-    if (one == Root::shared && two == Root::shared) return first == second;
-    if (one == Root::shared || two == Root::shared)
-      return one == Root::shared ? may_be_shared(b, two) : may_be_shared(a, one);
-    std::vector<Id> const mine = pointers_of(done(a).address), other = pointers_of(done(b).address);
-    return mine.empty() || other.empty() || std::any_of(mine.begin(), mine.end(), [&](Id id) {
-             return std::find(other.begin(), other.end(), id) != other.end();
-           });
+  // ----------------------------------------------------------------------------------- values
+
+  /// True if a value that lanes get one by one may differ where they would get one together.
+  bool may_differ(Leaf const& leaf) {
+    switch (leaf.kind) {
+      case Leaf::Kind::load:
+        return may_change(leaf);
+      case Leaf::Kind::varying:
+        return (leaf.offset & program::one_together) != 0;
+      default:
+        return leaf.kind == Leaf::Kind::voted || leaf.kind == Leaf::Kind::shuffle;
+    }
   }
 
-  bool may_be_shared(std::size_t access, Root root) {
-    MemoryAccess const& m = memory(access);
-    return !m.global && !(m.generic && kernel_.origins.is_elsewhere(root, done(access).address));
-  }
-
-  std::vector<Id> pointers_of(Id address) {
-    std::vector<Id> all = kernel_.origins.leaves_of({address});
-    std::erase_if(all, [&](Id id) {
-      Leaf const& l = *kernel_.origins.leaf_at(id);
-      return l.kind != Leaf::Kind::param || l.width != 64;
+  /// True if a write of the kernel may change what a load gives. That no other kernel does is assumed of global memory.
+  bool may_change(Leaf const& load) {
+    auto const space = static_cast<program::Space>(load.extra);
+    bool const global = space == program::Space::global;
+    if (space != program::Space::shared && !global) return false;
+    if (global && program_.names[load.offset].find(".nc") != std::string::npos) return false;
+    Touch t{{block_of_[load.step], load.step}, load.line, load.args[0]};
+    t.global = global;
+    bool const changes = std::any_of(touches_.all().begin(), touches_.all().end(), [&](Touch const& w) {
+      return w.writes && touches_.may_be_one(w, t) && !is_over(w, t.place);
     });
-    return all;
+    if (!changes && global) kernel_.execution.assumes_other_kernels = true;
+    return changes;
   }
 
   ExecutedKernel& kernel_;
-  std::vector<Place> places_;  ///< of the accesses
+  program::Program const& program_ = kernel_.program;
+  std::vector<std::uint32_t> block_of_ = std::vector<std::uint32_t>(program_.steps.size(), 0);
+  Touches touches_{kernel_};
+  Ways ways_{program_, find_meetings()};
+  std::vector<Wait> waits_ = std::vector<Wait>(program_.steps.size());  ///< by step; line 0: none
 };
 
 }  // namespace
 
-void mark_locks(ExecutedKernel& kernel) { Locks(kernel).run(); }
+void mark_locks(ExecutedKernel& kernel) {
+  constexpr unsigned most_rounds = 16;
+  if (kernel.warps.count() == 0) return;
+  for (unsigned round = 0;; ++round) {
+    Locks locks(kernel);
+    locks.run();
+    if (!locks.part_values(round == most_rounds)) return locks.mark_accesses();
+    kernel.warps.start_again();  // values that differ let more loops be left one by one
+  }
+}
 
 }  // namespace swizproof::kernel_detail

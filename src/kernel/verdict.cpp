@@ -352,13 +352,19 @@ void Verdicts::judge_condition(AccessSearch const& search, CaseCost const& cost,
                       : counts_alone(cost) ? origin_of_path(search.access)
                                            : Origin{};
   out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
-  out.reason = guarded ? "which lanes take part depends on " + kernel_.text_of(path.leaf)
-               : lock  ? fmt::format(
-                             "lanes leave the loop at {} line {} one by one: which of them execute it "
-                              "together is not known",
-                             kernel_.program.language, search.access.lock)
+  out.reason = guarded     ? "which lanes take part depends on " + kernel_.text_of(path.leaf)
+               : lock      ? reason_of_wait(search.access)
                : path.data ? "whether it is executed depends on " + kernel_.text_of(path.leaf)
                            : "no execution was found that takes as many";
+}
+
+std::string Verdicts::reason_of_wait(ExecutedAccess const& access) const {
+  std::string const what =
+      access.lock_event < 0
+          ? "leave the loop"
+          : "pass " + kernel_.program.events[static_cast<std::size_t>(access.lock_event)].at.op;
+  return fmt::format("lanes {} at {} line {} one by one: which of them execute it together is not known",
+                     what, kernel_.program.language, access.lock);
 }
 
 Origin Verdicts::origin_of_path(ExecutedAccess const& access) {

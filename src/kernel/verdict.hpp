@@ -69,6 +69,8 @@ class Verdicts {
   void judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
   /// True if a solver shows that no thread of any launch passes the guard of an access.
   [[nodiscard]] bool is_never_executed(execution::ExecutedAccess const& access);
+  /// Why lanes behind a wait are not together.
+  [[nodiscard]] std::string reason_of_wait(execution::ExecutedAccess const& access) const;
   /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
   [[nodiscard]] Origin origin_of_path(execution::ExecutedAccess const& access);
   /// True if the worst case assumes nothing but iterations and data.

@@ -106,34 +106,6 @@ void dispatch(Steps& steps, Instruction const& i) {
   steps.unknown(i, reads_memory(op));
 }
 
-/// True if an operand is a number: an immediate, or a register that only moves of it write.
-bool is_number(Function const& function, Operand const& o, std::uint32_t number) {
-  if (o.kind == Operand::Kind::immediate) return (o.value & 0xffffffff) == number;
-  auto const is_it = [&](Operand const& to) { return to.kind == Operand::Kind::reg && to.reg == o.reg; };
-  bool moved = false;
-  for (Instruction const& i : function.body) {
-    Operand const& to = operand(i, 0);
-    if (std::any_of(to.parts.begin(), to.parts.end(), is_it)) return false;
-    if (!is_it(to)) continue;
-    moved = i.opcode.name == "mov" && operand(i, 1).kind == Operand::Kind::immediate &&
-            (operand(i, 1).value & 0xffffffff) == number;
-    if (!moved) return false;
-  }
-  return moved && o.kind == Operand::Kind::reg;
-}
-
-/// True if all lanes of a warp wait for each other at an instruction: a barrier, or one with all lanes in its mask. Lanes of several warps may
-/// make up the count of a barrier that is not aligned.
-bool meets(Function const& function, Instruction const& i) {
-  Opcode const& op = i.opcode;
-  bool const barrier = op.name == "bar" || op.name == "barrier", warp = op.has("warp");
-  if (i.guard >= 0 || op.has("arrive") || !(barrier || op.has("sync"))) return false;
-  if (op.has("aligned") || (op.name == "bar" && !warp)) return true;
-  if (barrier && !warp) return i.operands.size() <= 1;
-  Operand const& mask = warp || i.operands.empty() ? operand(i, 0) : i.operands.back();
-  return is_number(function, mask, 0xffffffff);
-}
-
 /// A function's instructions, one after another, and its blocks.
 class Lowering {
  public:
@@ -292,8 +264,6 @@ class Lowering {
     if (is_end(i.opcode)) return branch(i, index, -1);
     if (i.opcode.name == "brx") return indirect_branch(i, index);
     std::uint32_t const first = here();
-    if (program_.blocks.back().meets < 0 && meets(function_, i))
-      program_.blocks.back().meets = static_cast<std::int32_t>(first);
     std::size_t const accesses = program_.accesses.size();
     hold_back(steps_, i);
     dispatch(steps_, i);

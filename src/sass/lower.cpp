@@ -259,11 +259,6 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
           fmt::format("the kernel has more than {} instructions, inlined ones included", most_lowered));
     if (control(i, op, k)) return;
     if (!program_.refused.empty()) return;
-    // BSYNC and other masks of WARPSYNC are of lanes that came there together.
-    bool const meets = op.base == "BAR" ? !op.has("ARV") : op.base == "WARPSYNC" && op.has("ALL");
-    program::Block& block = program_.blocks[static_cast<std::size_t>(block_)];
-    if (meets && !steps_.guard && block.meets < 0)
-      block.meets = static_cast<std::int32_t>(program_.steps.size());
     if (op.base != "CALL") hold_back(steps_, i, op);
     std::size_t const accesses = program_.accesses.size();
     lower_instruction(steps_, i, op);

@@ -189,7 +189,6 @@ struct Block {
   std::uint32_t end = ~0U;  ///< index in Function::body of the branch or end behind it; ~0: none, or SASS
   bool copied =
       false;  ///< made by with_one_entry: lanes in it may run with others that are in the block it copies
-  std::int32_t meets = -1;  ///< step before which all lanes of a warp first wait for each other; -1: none
   bool goes_on =
       false;  ///< its branch and that of its one predecessor are one branch with several targets (brx.idx, BRX)
 };

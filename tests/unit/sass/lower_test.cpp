@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -448,9 +449,10 @@ TEST(SassLower, FunctionsOutsideOfTheDumpKeepSomeRegisters) {
 
 TEST(SassLower, AllLanesOfAWarpMeetAtABarrier) {
   auto const meets = [](std::string const& line) {
-    Module const m = read_module(sass_kernel("S2R R0, SR_TID.X\n" + line + "\nLDS R0, [R0]\nEXIT"), "a.sass");
-    auto const blocks = lower(m, m.functions.at(0)).program.blocks;
-    return std::any_of(blocks.begin(), blocks.end(), [](program::Block const& b) { return b.meets >= 0; });
+    Module const m = read_module(
+        sass_kernel("S2R R0, SR_TID.X\nATOMS.EXCH R3, [R0], R0\n" + line + "\nLDS R0, [R0]\nEXIT"), "a.sass");
+    auto const events = lower(m, m.functions.at(0)).program.events;
+    return std::any_of(events.begin(), events.end(), std::mem_fn(&program::Event::meets));
   };
   EXPECT_TRUE(meets("BAR.SYNC.DEFER_BLOCKING 0x0"));
   EXPECT_TRUE(meets("WARPSYNC.ALL"));
