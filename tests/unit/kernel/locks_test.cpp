@@ -211,6 +211,200 @@ TEST(KernelLocks, LanesThatMayBeTogetherAreRefuted) {
       "atom.shared.add.u32 %r7, [%r5], 1;");
 }
 
+// ------------------------------------------------------------------------------------- other waits
+
+/// A hand-over from lane to lane by a barrier of two lanes: %r11 is that with the lane in front, %r12 that with the next one.
+constexpr char const* pairs =
+    "mov.u32 %r13, %lanemask_eq; shr.u32 %r11, %r13, 1; or.b32 %r11, %r11, %r13; shl.b32 %r12, %r13, 1; "
+    "or.b32 %r12, "
+    "%r12, %r13; setp.ne.u32 %p2, %r1, 0; setp.ne.u32 %p3, %r1, 31;\n";
+
+TEST(KernelLocks, ABarrierOfLanesWithMasksOfTheirOwnIsAWait) {
+  std::string const first = std::string(pairs) + "@%p2 bar.warp.sync %r11;\n",
+                    last = "@%p3 bar.warp.sync %r12;\n";
+  KernelAccess const a = held(first, last);
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(
+      a.reason,
+      "lanes pass bar.warp.sync at PTX line 12 one by one: which of them execute it together is not known");
+  EXPECT_EQ(held("setp.gt.u32 %p2, %r1, 15;\n@!%p2 bar.warp.sync -1;\n", "@%p2 bar.warp.sync -1;\n").verdict,
+            KernelVerdict::unknown)
+      << "half of the lanes wait for the others";
+  auto const is_none = [](std::string const& before, std::string const& behind = "") {
+    EXPECT_EQ(held(before, behind).verdict, KernelVerdict::refuted) << before;
+  };
+  is_none(
+      "shr.u32 %r11, %r1, 3; and.b32 %r11, %r11, 3; shl.b32 %r11, %r11, 3; mov.u32 %r12, 255; shl.b32 %r12, "
+      "%r12, "
+      "%r11;\nbar.warp.sync %r12;\n");  // groups of 8
+  is_none(
+      "setp.ne.u32 %p2, %r3, 5; mov.u32 %r12, -1; vote.sync.ballot.b32 %r11, %p2, %r12;\nbar.warp.sync "
+      "%r11;\n");
+  is_none("activemask.b32 %r11;\nbar.warp.sync %r11;\n");
+  is_none("barrier.sync 1, 64;\n");
+  EXPECT_EQ(held("and.b32 %r11, %r1, 1;\nbarrier.sync %r11, 32;\n", "").verdict, KernelVerdict::unknown);
+}
+
+/// A wait for a phase of an mbarrier.
+std::string phase_of(std::string const& barrier, std::string const& parity = "0") {
+  return "L: mbarrier.try_wait.parity.shared.b64 %p4, [" + barrier + "], " + parity + ";\n@!%p4 bra L;\n";
+}
+
+TEST(KernelLocks, LanesWaitForMbarriersOfTheirOwn) {
+  std::string const own = "shl.b32 %r11, %r1, 3; add.u32 %r11, %r11, %r5;\n",
+                    next = "mbarrier.arrive.shared.b64 %rd3, [%r11+8];";
+  EXPECT_EQ(held(own + phase_of("%r11"), next).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(held(own + "L: mbarrier.test_wait.shared.b64 %p4, [%r11], %rd2;\n@!%p4 bra L;\n", next).verdict,
+            KernelVerdict::unknown);
+  EXPECT_EQ(
+      held("and.b32 %r11, %r1, 1;\n" + phase_of("%r5", "%r11"), "mbarrier.arrive.shared.b64 %rd3, [%r5];")
+          .verdict,
+      KernelVerdict::unknown);
+  EXPECT_EQ(held("setp.eq.u32 %p5, %r1, 0;\n@%p5 bra X;\n" + phase_of("%r5") + "X: ",
+                 "@%p5 mbarrier.arrive.shared.b64 %rd3, [%r5];")
+                .verdict,
+            KernelVerdict::unknown)
+      << "31 lanes wait for one of their warp";
+  // One barrier and one parity of all lanes.
+  EXPECT_EQ(held(phase_of("%r5"), "mbarrier.arrive.shared.b64 %rd3, [%r5];").verdict, KernelVerdict::refuted);
+  EXPECT_EQ(
+      held("mov.u32 %r12, 0;\nO: and.b32 %r11, %r12, 1; shl.b32 %r13, %r12, 3; and.b32 %r13, %r13, 24; "
+           "add.u32 "
+           "%r13, %r13, %r5;\n" +
+               phase_of("%r13", "%r11"),
+           "mbarrier.arrive.shared.b64 %rd3, [%r13];\nadd.u32 %r12, %r12, 1; setp.lt.u32 %p5, %r12, 8;\n@%p5 "
+           "bra O;\n")
+          .verdict,
+      KernelVerdict::refuted)
+      << "a pipeline";
+}
+
+TEST(KernelLocks, DynamicArraysAreOne) {
+  KernelAccess const a = held(
+      "mov.u32 %r11, dynamic; mov.u32 %r12, other;\n.extern .shared .align 16 .b8 other[];\n" + taken("%r11"),
+      "st.volatile.shared.u32 [%r12], 0;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown) << a.reason;
+}
+
+TEST(KernelLocks, EveryInstructionThatWritesMemoryMayGiveItBack) {
+  for (std::string const write :
+       {"cp.async.ca.shared.global [%r5], [%rd1], 4;", "mbarrier.init.shared.b64 [%r5], 1;",
+        "mbarrier.inval.shared.b64 [%r5];", "st.bulk.weak.shared::cta [%r5], 64, 0;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%rd1], 16, [tile];",
+        "cp.async.mbarrier.arrive.shared.b64 [%r5];", "red.shared.and.b32 [%r5], 0;"})
+    is_apart(taken("%r5"), write);
+  for (std::string const write : {"multimem.red.relaxed.gpu.global.and.b32 [%rd1], 0;",
+                                  "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 16;"})
+    is_apart(taken("%rd1", "global"), write);
+}
+
+TEST(KernelLocks, CallsThatAreNotInlinedMayHoldLanesBackAndWriteMemory) {
+  auto const load = [](std::string const& function, std::string const& before, std::string const& behind) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n" + function +
+            "\n.shared .align 16 .b8 tile[8192];\n.shared .align 4 .b8 locks[512];\n.entry k()\n{\n.reg "
+            ".pred %p<9>; "
+            ".reg .b32 %r<30>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r5, locks;\n" +
+            before + column + behind + "\nret;\n}\n",
+        "test.ptx");
+    KernelOptions options;
+    options.block = {64, 1, 1};
+    for (KernelAccess const& a : decide_kernel(m, m.functions.back(), options).accesses)
+      if (a.op == "ld.shared.u32") return a;
+    return KernelAccess{};
+  };
+  std::string const call = "call f;\n",
+                    sums = ".func f() { .reg .b32 %r<3>; add.u32 %r1, %r2, 1; call f; ret; }",
+                    takes = ".func f() { .reg .b32 %r<3>; atom.shared.exch.b32 %r1, [0], 1; call f; ret; }";
+  KernelAccess const behind = load(takes, call, "st.volatile.shared.u32 [%r5], 0;");
+  EXPECT_EQ(behind.verdict, KernelVerdict::unknown);
+  EXPECT_TRUE(behind.reason.starts_with("lanes pass call at PTX line ")) << behind.reason;
+  EXPECT_EQ(load(".extern .func f();", taken("%r5"), call).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(load(sums, taken("%r5"), call).verdict, KernelVerdict::refuted) << "it has no memory";
+  EXPECT_EQ(load(sums, call, "").verdict, KernelVerdict::refuted);
+}
+
+TEST(KernelLocks, AWriteInFrontOfTheLoopCountsUnlessABarrierOfTheBlockIsBehindIt) {
+  std::string const
+      turn = "L: ld.volatile.shared.u32 %r7, [%r5];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n",
+      helper =
+          "setp.lt.u32 %p2, %r1, 32;\n@%p2 bra C;\nP: ld.volatile.shared.u32 %r7, "
+          "[tile];\nst.volatile.shared.u32 [%r5], %r7;\nsetp.lt.u32 %p3, %r7, 32;\n@%p3 bra P;\nC: ",
+      done = "add.u32 %r12, %r1, 1; st.volatile.shared.u32 [tile], %r12;";
+  is_apart(helper + "setp.ge.u32 %p2, %r1, 32;\n@%p2 bra E;\n" + turn, done + "\nE:");
+  EXPECT_EQ(held("st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0;\n" + turn, "").verdict,
+            KernelVerdict::refuted)
+      << "no lane waits for one behind the loop";
+  is_apart("st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0, 32;\n" + turn, "");
+  is_apart("O: st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0;\n" + turn,
+           "setp.lt.u32 %p4, %r7, %r3;\n@%p4 bra O;\n");
+}
+
+// ------------------------------------------------------------------------------------- values behind waits
+
+constexpr char const* slot =
+    "and.b32 %r11, %r11, 3968; add.u32 %r9, %r2, %r11;\n";  ///< address of a word in bank 0
+
+/// Decides a store whose address is made of %r11, between these lines and a barrier.
+KernelAccess stored_by(std::string const& lines, std::string const& barrier = "bar.warp.sync -1;\n") {
+  auto const all = decided(
+      ".shared .align 4 .b8 locks[512]; mov.u32 %r5, locks; shl.b32 %r6, %r1, 2; add.u32 %r6, %r6, %r5; "
+      "ld.param.u64 %rd1, [g];\n" +
+      lines + barrier + slot + "st.shared.u16 [%r9], %r1;\n");
+  for (KernelAccess const& a : all)
+    if (a.op == "st.shared.u16") return a;
+  return {};
+}
+
+TEST(KernelLocks, WhatLanesLoadOneByOneDiffers) {
+  std::string const next = "add.u32 %r12, %r11, 128; st.shared.u32 [%r5+4], %r12;\n";
+  for (std::string const load : {"ld.shared.u32", "ld.volatile.shared.u32"}) {
+    KernelAccess const a = stored_by(taken("%r5") + load + " %r11, [%r5+4];\n" + next + given_back("%r5"));
+    EXPECT_EQ(a.wavefronts, 32U) << load;
+    EXPECT_EQ(a.verdict, KernelVerdict::data);
+  }
+  EXPECT_EQ(stored_by(taken("%r5") + "mov.u32 %r11, %clock;\n" + given_back("%r5")).wavefronts, 32U);
+  EXPECT_EQ(stored_by(taken("%r5") + "vote.sync.ballot.b32 %r11, %p1, 15;\n" + given_back("%r5")).wavefronts,
+            32U);
+  EXPECT_EQ(
+      stored_by(taken("%rd1", "global") + "ld.global.u32 %r11, [%rd1+4];\nst.global.u32 [%rd1+4], %r1;\n" +
+                given_back("%rd1", "global"))
+          .wavefronts,
+      32U);
+  EXPECT_EQ(stored_by(std::string(pairs) + "@%p2 bar.warp.sync %r11;\nld.shared.u32 %r11, [%r5+4];\n" + next +
+                      "@%p3 bar.warp.sync %r12;\n")
+                .wavefronts,
+            32U);
+  EXPECT_EQ(
+      stored_by("shl.b32 %r13, %r1, 3; add.u32 %r13, %r13, %r5;\n" + phase_of("%r13") +
+                "ld.shared.u32 %r11, [%r5+4];\n" + next + "mbarrier.arrive.shared.b64 %rd3, [%r13+8];\n")
+          .wavefronts,
+      32U);
+  KernelAccess const choice =
+      stored_by(taken("%r5") + "ld.shared.u32 %r11, [%r5+4];\n" + next + given_back("%r5") +
+                "setp.eq.u32 %p2, %r11, 0; selp.b32 %r11, 0, 128, %p2;\n");
+  EXPECT_EQ(choice.wavefronts, 2U);
+}
+
+TEST(KernelLocks, WhatNoWriteChangesIsOneNumber) {
+  auto const proved = [](std::string const& lines) {
+    KernelAccess const a = stored_by(lines);
+    EXPECT_EQ(a.verdict, KernelVerdict::proved) << lines << a.reason;
+  };
+  std::string const load = "ld.shared.u32 %r11, [dynamic];\n";
+  proved(taken("%r5") + load + given_back("%r5"));  // nothing writes it
+  proved("st.shared.u32 [dynamic], %r1;\nbar.sync 0;\n" + taken("%r5") + load + given_back("%r5"));
+  proved(taken("%r5") + given_back("%r5") + "bar.warp.sync -1;\n" + load);  // they have met
+  proved(phase_of("%r5") + "ld.shared.u32 %r11, [%r5+16];\n");              // they leave it together
+  proved(taken("%r5") + "ld.global.nc.u32 %r11, [%rd1];\nst.global.u32 [%rd1], %r1;\n" + given_back("%r5"));
+  KernelReport const report = report_of(
+      ".shared .align 4 .b8 locks[512]; mov.u32 %r5, locks; ld.param.u64 %rd1, [g];\n" + taken("%r5") +
+      "ld.global.u32 %r11, [%rd1];\n" + given_back("%r5") + slot + "st.shared.u16 [%r9], %r1;\n");
+  EXPECT_EQ(report.rests_on,
+            std::vector<std::string>{
+                "no other kernel writes what lanes that wait for each other load from global memory"});
+}
+
 TEST(KernelLocks, ALaneAloneStillHasItsFaults) {
   auto const all = decided(".shared .align 4 .b8 locks[512]; mov.u32 %r5, locks;\n" + taken("%r5") +
                            "mad.lo.u32 %r9, %r1, 256, %r2; st.shared.u32 [%r9], %r1;\n" + given_back("%r5"));
