@@ -240,7 +240,8 @@ class Locks {
     });
   }
 
-  /// Parts the lanes behind a loop, if it is a wait.
+  /// Parts the lanes behind a loop, if it is a wait. Where all of them are in it together, a lane may have to be ahead of the others: in front of it
+  /// another one may take back what they wait for. Operations of mbarriers take nothing back.
   void decide(Spin const& spin) {
     std::vector<Id> ends = spin.ends;
     std::erase_if(ends, [&](Id end) { return compares_with_before(end, spin); });
@@ -250,14 +251,17 @@ class Locks {
       if (Touch const* const read = read_of(leaf, spin, false)) reads.push_back(read);
       waits = waits || is_unlisted(leaf, spin);
     }
-    if ((reads.empty() && !waits) || stays_together(spin, reads)) return;
+    if (reads.empty() && !waits) return;
     std::uint32_t const header = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header;
+    bool const together = stays_together(spin, reads);
+    Place const at{header, program_.blocks[header].first};
     auto const ends_it = [&](Touch const& w) {
       return w.writes && !spin.body[w.place.block] &&
-             std::any_of(reads.begin(), reads.end(), [&](Touch const* r) { return releases(w, *r); }) &&
-             !is_over(w, {header, program_.blocks[header].first});
+             std::any_of(reads.begin(), reads.end(),
+                         [&](Touch const* r) { return (!together || !r->event) && releases(w, *r); }) &&
+             (together ? leads({w.place.block, w.place.step + 1}, at, Ways::Until::block) : !is_over(w, at));
     };
-    if (!waits && std::none_of(touches_.all().begin(), touches_.all().end(), ends_it)) return;
+    if ((!waits || together) && std::none_of(touches_.all().begin(), touches_.all().end(), ends_it)) return;
     std::vector<Place> behind;
     for (std::uint32_t b = 0; b < spin.body.size(); ++b)
       if (spin.body[b])
@@ -266,19 +270,20 @@ class Locks {
     part(behind, {kernel_.origins.loop_line(spin.loop)});
   }
 
+  /// True if a way leads from one place to another one.
+  [[nodiscard]] bool leads(Place from, Place to, Ways::Until until) const {
+    std::vector<bool> const steps = ways_.from({from}, until);
+    program::Block const& block = program_.blocks[to.block];
+    if (to.step < block.last) return steps[to.step];
+    for (std::uint32_t const next : successors(block))  // of a block without steps
+      if (program_.blocks[next].first < program_.blocks[next].last && steps[program_.blocks[next].first])
+        return true;
+    return false;
+  }
+
   /// True if a write is over before a thread of the block comes to a place: a barrier of the block is on each way, and no way leads back.
   [[nodiscard]] bool is_over(Touch const& write, Place at) const {
     Place const behind{write.place.block, write.place.step + 1};
-    auto const leads = [&](Place from, Place to, Ways::Until until) {
-      bool const empty =
-          program_.blocks[to.block].last <= to.step;  // a block without steps: by its successors
-      std::vector<bool> const steps = ways_.from({from}, until);
-      if (!empty) return static_cast<bool>(steps[to.step]);
-      for (std::uint32_t const next : successors(program_.blocks[to.block]))
-        if (program_.blocks[next].first < program_.blocks[next].last && steps[program_.blocks[next].first])
-          return true;
-      return false;
-    };
     return leads(behind, at, Ways::Until::end) && !leads(behind, at, Ways::Until::block) &&
            !leads(at, write.place, Ways::Until::end);
   }

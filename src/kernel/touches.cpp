@@ -54,7 +54,7 @@ Touches::Touches(ExecutedKernel& kernel) : kernel_(kernel) {
         bool const call = e.kind == Event::Kind::call, poll = e.kind == Event::Kind::poll;
         if (!call && !poll && e.kind != Event::Kind::write) continue;
         Touch& t = all_.emplace_back(touch_of(e.at, kernel.execution.events[extra], {b, s}));
-        t.polls = poll, t.writes = !poll, t.any = call;
+        t.polls = poll, t.writes = !poll, t.event = true, t.any = call;
       }
     }
 }

@@ -18,7 +18,8 @@ struct Touch {
   bool polls = false;   ///< another thread's write may be what it waits for
   bool atomic = false;  ///< it reads and writes
   bool writes = false;
-  bool any = false;  ///< of any memory: a call
+  bool event = false;  ///< no access: of an mbarrier, a bulk copy, a call
+  bool any = false;    ///< of any memory: a call
   bool global = false, generic = false;
 };
 

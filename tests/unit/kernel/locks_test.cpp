@@ -340,6 +340,13 @@ TEST(KernelLocks, AWriteInFrontOfTheLoopCountsUnlessABarrierOfTheBlockIsBehindIt
            "setp.lt.u32 %p4, %r7, %r3;\n@%p4 bra O;\n");
 }
 
+TEST(KernelLocks, ALaneMayHaveToBeAheadOfThoseThatTakeBackWhatAllWaitFor) {
+  std::string const first = "setp.eq.u32 %p2, %r1, 0;\n@%p2 st.volatile.shared.u32 [%r5], 1;\nbar.sync 0;\n",
+                    loop = "L: ld.volatile.shared.u32 %r7, [%r5];\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 bra L;\n";
+  is_apart(first + "@%p2 st.volatile.shared.u32 [%r5], 0;\n" + loop, "st.volatile.shared.u32 [%r5], 1;");
+  EXPECT_EQ(held(first + loop, "st.volatile.shared.u32 [%r5], 1;").verdict, KernelVerdict::refuted);
+}
+
 // ------------------------------------------------------------------------------------- values behind waits
 
 constexpr char const* slot =
