@@ -176,6 +176,13 @@ void unknown(Steps& steps, Instruction const& i, Opcode const& op) {
     if (!named_register || o.suffixed)
       literals = (literals ^ std::hash<std::string_view>{}(o.text)) * 1099511628211U;
   }
+  for (Operand const& o : i.operands)
+    if (Operand part; polls(op) && o.kind == Kind::memory) {  // the mbarrier that it asks
+      part.kind = Kind::reg, part.reg = o.reg;
+      Source const base = steps.word_at(part, 0);
+      part.kind = Kind::uniform, part.reg = o.uniform;
+      from = steps.function_of(64, from, base, steps.word_at(part, 0));
+    }
   auto const result = [&](unsigned bits, unsigned which) {
     return pure        ? steps.function_of(bits, from, constant(literals), constant(which))
            : polls(op) ? steps.build.one_together(bits, from)

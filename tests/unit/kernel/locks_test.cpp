@@ -1,5 +1,6 @@
 // Loops that lanes leave one by one.
 #include "kernel_case.hpp"
+#include "sass_case.hpp"
 
 #include <swizproof/kernel/kernel.hpp>
 
@@ -410,6 +411,42 @@ TEST(KernelLocks, WhatNoWriteChangesIsOneNumber) {
   EXPECT_EQ(report.rests_on,
             std::vector<std::string>{
                 "no other kernel writes what lanes that wait for each other load from global memory"});
+}
+
+/// Decides the store to 0x800 and on of these lines of machine code.
+KernelAccess stored_in_sass(std::string const& lines) {
+  sass::Module const m = sass::read_module(sass_kernel("S2R R0, SR_TID.X\n" + lines + "EXIT"), "k.sass");
+  KernelOptions options;
+  options.block = {32, 1, 1};
+  for (KernelAccess const& a : decide_kernel(m, sass::lower(m, m.functions.at(0)), options).accesses)
+    if (a.op == "STS.U16") return a;
+  return {};
+}
+
+TEST(KernelLocks, OfMachineCode) {
+  std::string const column = "SHF.L.U32 R5, R0, 0x7, RZ\n", store = "STS.U16 [R5+0x800], R0\n",
+                    taken =
+                        ".L_1:\nATOMS.CAS R6, [RZ+0x400], RZ, R0\nISETP.NE.AND P0, PT, R6, RZ, PT\n@P0 BRA "
+                        "`(.L_1)\n",
+                    back = "STS [RZ+0x400], RZ\n";
+  EXPECT_EQ(stored_in_sass(column + taken + store + back).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(stored_in_sass(taken + "LDS R7, [RZ+0x404]\nIADD3 R8, R7, 0x80, RZ\nSTS [RZ+0x404], R8\n" + back +
+                           "WARPSYNC.ALL\nLOP3.LUT R5, R7, 0xf80, RZ, 0xc0, !PT\n" + store)
+                .wavefronts,
+            32U);
+  auto const phase = [&](std::string const& barrier) {
+    return stored_in_sass(column +
+                          "SHF.L.U32 R4, R0, 0x3, RZ\nUMOV UR4, 0x0\n.L_1:\nSYNCS.PHASECHK.TRANS64.TRYWAIT "
+                          "P0, [" +
+                          barrier + "+0x400], RZ\n@!P0 BRA `(.L_1)\n" + store +
+                          "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [" + barrier + "+0x408], RZ\n")
+        .verdict;
+  };
+  EXPECT_EQ(phase("R4+URZ"), KernelVerdict::unknown);
+  EXPECT_EQ(phase("UR4"), KernelVerdict::refuted);
+  std::string const pairs =
+      "S2R R6, SR_EQMASK\nSHF.R.U32.HI R7, RZ, 0x1, R6\nLOP3.LUT R7, R7, R6, RZ, 0xfc, !PT\n";
+  EXPECT_EQ(stored_in_sass(column + pairs + "WARPSYNC R7\n" + store).verdict, KernelVerdict::unknown);
 }
 
 TEST(KernelLocks, ALaneAloneStillHasItsFaults) {
