@@ -392,6 +392,12 @@ TEST(KernelLocks, WhatLanesLoadOneByOneDiffers) {
       stored_by(taken("%r5") + "ld.shared.u32 %r11, [%r5+4];\n" + next + given_back("%r5") +
                 "setp.eq.u32 %p2, %r11, 0; selp.b32 %r11, 0, 128, %p2;\n");
   EXPECT_EQ(choice.wavefronts, 2U);
+  EXPECT_EQ(stored_by(taken("%r5") + "ld.shared.u32 %r11, [%r5+4];\n" + next + given_back("%r5") +
+                      "bar.warp.sync -1;\n" + slot +
+                      "M: ld.volatile.shared.u32 %r13, [%r5+8];\nsetp.lt.u32 %p3, %r13, %r9;\n@%p3 bra M;\n")
+                .wavefronts,
+            32U)
+      << "a loop that waits for it was looked at before";
 }
 
 TEST(KernelLocks, WhatNoWriteChangesIsOneNumber) {
