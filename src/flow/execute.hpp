@@ -168,6 +168,10 @@ void real(Now const& now);
 void compare(Now const& now);
 void convert(Now const& now);
 void mma(Now const& now);
+/// The element of a matrix at a byte of a word, or a pair of 4 bits each. Pairs of known numbers are not followed, but zeros are.
+[[nodiscard]] Name matrix_name(Now const& now, Word const& w, unsigned from, Packed const& type);
+inline constexpr char const* no_saturation =
+    "no sum of a matrix product with .satfinite leaves the numbers of its type";
 void shuffle(Now const& now);
 void vote(Now const& now);
 void elect(Now const& now);

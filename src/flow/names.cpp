@@ -12,12 +12,11 @@ namespace swizproof::flow_detail {
 namespace {
 
 constexpr std::pair<std::string_view, Format> format_names[] = {
-    {"f16", Format::f16},      {"bf16", Format::bf16},    {"f32", Format::f32},
-    {"tf32", Format::f32},     {"f64", Format::f64},      {"e4m3", Format::e4m3},
-    {"e5m2", Format::e5m2},    {"f16x2", Format::f16},    {"bf16x2", Format::bf16},
-    {"e4m3x2", Format::e4m3},  {"e5m2x2", Format::e5m2},  {"e8m0", Format::e8m0},
-    {"ue8m0", Format::e8m0},   {"ue8m0x2", Format::e8m0}, {"ue4m3", Format::e4m3},
-    {"e2m1x2", Format::e2m1x2}};
+    {"f16", Format::f16},     {"bf16", Format::bf16},    {"f32", Format::f32},     {"tf32", Format::f32},
+    {"f64", Format::f64},     {"e4m3", Format::e4m3},    {"e5m2", Format::e5m2},   {"f16x2", Format::f16},
+    {"bf16x2", Format::bf16}, {"e4m3x2", Format::e4m3},  {"e5m2x2", Format::e5m2}, {"e8m0", Format::e8m0},
+    {"ue8m0", Format::e8m0},  {"ue8m0x2", Format::e8m0}, {"ue4m3", Format::e4m3},  {"e2m1x2", Format::e2m1x2},
+    {"s4x2", Format::s4x2},   {"u4x2", Format::u4x2}};
 
 static_assert(static_cast<int>(Format::e8m0) == static_cast<int>(FloatFormat::e8m0) + 1);
 FloatFormat float_format(Format format) { return static_cast<FloatFormat>(static_cast<int>(format) - 1); }
@@ -36,20 +35,25 @@ std::string_view name_of(Format format) {
   return "integer";
 }
 
+std::string pair_type(std::string_view type) {
+  return std::string(type) + (type == "s4" || type == "u4" ? "x2" : "");
+}
+
 unsigned fraction_bits_of(Format format) {
-  if (format == Format::integer) return fraction_bits_of(Format::f64);
+  if (format == Format::integer || format == Format::s4x2 || format == Format::u4x2)
+    return fraction_bits_of(Format::f64);
   return static_cast<unsigned>(
       shape_of(format == Format::e2m1x2 ? FloatFormat::e2m1 : float_format(format)).fraction_bits);
 }
 
 double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
-  if (format == Format::e2m1x2) return bits == 0 ? 0 : std::nan("");  // a pair is no number
+  if (is_pair(format)) return bits == 0 ? 0 : std::nan("");  // a pair is no number
   if (format != Format::integer) return float_value(float_format(format), bits);
   return static_cast<double>(signed_of(bits, 8 * bytes));
 }
 
 bool bits_of_value(double value, Format format, std::uint64_t& bits) {
-  bool const none = format == Format::integer || format == Format::e2m1x2;
+  bool const none = format == Format::integer || is_pair(format);
   auto const found = none ? std::nullopt : float_bits(float_format(format), value);
   bits = found.value_or(0);
   return found || (none && value == 0);
@@ -57,8 +61,9 @@ bool bits_of_value(double value, Format format, std::uint64_t& bits) {
 
 double value_of_element(FlowArray const& array, std::uint64_t index) {
   std::uint64_t const bits = array.values[index];
-  return array.type[0] == 'u' ? static_cast<double>(bits)
-                              : value_of_bits(bits, format_of(array.type), array.bits / 8);
+  Format const format = format_of(array.type);
+  return format == Format::integer && array.type[0] == 'u' ? static_cast<double>(bits)
+                                                           : value_of_bits(bits, format, array.bits / 8);
 }
 
 Names::Names(std::vector<FlowArray> const& arrays) : arrays_(arrays), nodes_(1), texts_(1) {
@@ -232,6 +237,12 @@ std::uint32_t Names::matrix_product(MatrixProduct product) {
     product.plain_a.clear(), product.plain_b.clear();
   products_.push_back(std::move(product));
   return static_cast<std::uint32_t>(products_.size() - 1);
+}
+
+bool Names::has_pair(std::uint32_t factor) const {
+  if (factor == 0 || sets_.with(factor) != nullptr) return false;
+  if (Name const bits = bits_of(factor); bits != 0) return is_pair(nodes_[bits].format);
+  return is_pair(format_of(place_of(factor).first->type));
 }
 
 std::uint32_t Names::canonical(Name n) const {

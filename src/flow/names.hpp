@@ -18,11 +18,14 @@ namespace swizproof::flow_detail {
 /// A node of the graph; 0 is none.
 using Name = std::uint32_t;
 
-/// Meaning of the bits of a value. All integers are one format: sums and products modulo 2^bits have no sign. e2m1x2 is a pair of numbers:
-/// a product of two pairs is x.lo*y.lo + x.hi*y.hi, and is followed as one product.
-enum class Format : std::uint8_t { integer, f16, bf16, f32, f64, e4m3, e5m2, e8m0, e2m1x2 };
+/// Meaning of the bits of a value. All integers are one format: sums and products modulo 2^bits have no sign. The last three are pairs of
+/// numbers of 4 bits, the first one in the lower bits: a product of two pairs is x.lo*y.lo + x.hi*y.hi, and is followed as one product.
+enum class Format : std::uint8_t { integer, f16, bf16, f32, f64, e4m3, e5m2, e8m0, e2m1x2, s4x2, u4x2 };
+[[nodiscard]] constexpr bool is_pair(Format format) { return format >= Format::e2m1x2; }
 [[nodiscard]] Format format_of(std::string_view type);
 [[nodiscard]] std::string_view name_of(Format format);
+/// Type of a pair of elements of 4 bits; another type is itself. `pair_type("s4") == "s4x2"`
+[[nodiscard]] std::string pair_type(std::string_view type);
 /// Bits of a fraction: 23 of f32; 52 of integers.
 [[nodiscard]] unsigned fraction_bits_of(Format format);
 
@@ -171,6 +174,8 @@ class Names {
                    std::uint32_t line);
   /// True if a value may be one of another name's.
   [[nodiscard]] bool comes_from(Name n, Name other) const;
+  /// True if a factor is an element, or bits, in a format of pairs.
+  [[nodiscard]] bool has_pair(std::uint32_t factor) const;
   /// The name before its moves.
   [[nodiscard]] Name unmoved(Name n) const {
     while (nodes_[n].kind == NameKind::moved) n = nodes_[n].a;

@@ -11,6 +11,12 @@ namespace {
 
 constexpr double most_exact = 9007199254740992.0;  // 2^53
 
+/// The number x of a pair (x, 0) of integers of 4 bits; NaN of another pair.
+double first_of_pair(std::uint64_t bits, Format format) {
+  if (bits >> 4 != 0) return std::nan("");
+  return format == Format::s4x2 ? static_cast<double>(signed_of(bits, 4)) : static_cast<double>(bits);
+}
+
 /// Small numbers of the array's type, exact in it; of 8 and 16 bits each one that it has, in every second set.
 double small_number(FlowArray const& array, std::uint64_t element, std::uint64_t set) {
   std::uint64_t state = set * 0x9E3779B97F4A7C15U + element;
@@ -18,9 +24,10 @@ double small_number(FlowArray const& array, std::uint64_t element, std::uint64_t
   std::uint64_t const x = splitmix64(state) >> 8;
   char const type = array.type[0];
   if (array.type == "e8m0") return std::ldexp(1.0, static_cast<int>(x % 9) - 4);
-  if (array.type == "e2m1x2") {  // of a pair, (x, 0)
+  if (Format const format = format_of(array.type); is_pair(format)) {  // of a pair, (x, 0)
     constexpr double all[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
-    return (x % 16 < 8 ? 1 : -1) * all[x % 8];
+    if (format == Format::e2m1x2) return (x % 16 < 8 ? 1 : -1) * all[x % 8];
+    return first_of_pair(x % 16, format);
   }
   if (type != 'i' && type != 'u') return (static_cast<double>(x % 33) - 16) / 2 * (set % 3 == 2 ? 8 : 1);
   std::uint64_t const range =
@@ -34,6 +41,8 @@ std::optional<std::uint64_t> bits_of(double value, NameNode const& node) {
     if (std::fabs(value) >= most_exact || value != std::floor(value)) return std::nullopt;
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
   }
+  if (is_pair(node.format) && node.format != Format::e2m1x2)
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & 0xf;
   std::uint64_t bits = 0;
   if (!bits_of_value(value, node.format, bits)) return std::nullopt;
   return bits;
@@ -41,8 +50,10 @@ std::optional<std::uint64_t> bits_of(double value, NameNode const& node) {
 
 /// Integers are compared as the bits that the array holds.
 bool different(FlowArray const& array, double found, double expected) {
-  if (array.type[0] != 'i' && array.type[0] != 'u') return !(found == expected);
-  unsigned const up = 64 - std::min<unsigned>(array.bits, 64);
+  Format const format = format_of(array.type);
+  bool const pairs = format == Format::s4x2 || format == Format::u4x2;
+  if (format != Format::integer && !pairs) return !(found == expected);
+  unsigned const up = 64 - (pairs ? 4U : std::min<unsigned>(array.bits, 64));
   auto const held = [&](double x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)) << up; };
   return held(found) != held(expected);
 }
@@ -137,6 +148,7 @@ std::optional<double> Numbers::of_bits(NameNode const& node, unsigned depth) {
     bits |= (*all >> 8 * (w.part[i] % 8) & 0xff) << 8 * i;
   }
   if (node.c == 1) bits ^= std::uint64_t{1} << (8 * node.bytes - 1);
+  if (node.format == Format::s4x2 || node.format == Format::u4x2) return first_of_pair(bits, node.format);
   return value_of_bits(bits, node.format, node.bytes);
 }
 

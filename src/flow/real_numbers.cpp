@@ -174,7 +174,7 @@ bool has_nan(Word const& w, Packed const& type, unsigned at) {
 }
 
 std::optional<std::uint64_t> rounded_bits(double value, Format format, Rounding rounding) {
-  if (format == Format::integer || format == Format::e2m1x2 || format == Format::e8m0 || std::isnan(value))
+  if (format == Format::integer || is_pair(format) || format == Format::e8m0 || std::isnan(value))
     return std::nullopt;
   std::uint64_t bits = 0;
   if (bits_of_value(value, format, bits)) return bits;

@@ -128,8 +128,8 @@ class Expansion {
  private:
   bool into(Name n, double coefficient, FlowSum& out, unsigned depth);
   void product(NameNode const& node, double coefficient, FlowSum& out, unsigned depth);
-  static void multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
-                       std::uint32_t line);
+  void multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
+                std::uint32_t line) const;
   /// Joins what is nested in a largest or smallest.
   FlowSum extreme(Name n);
 
@@ -282,7 +282,7 @@ void Expansion::product(NameNode const& node, double coefficient, FlowSum& out, 
 }
 
 void Expansion::multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
-                         std::uint32_t line) {
+                         std::uint32_t line) const {
   constexpr std::size_t most = std::size_t{1} << 22;
   if (a.terms.size() * b.terms.size() > most) {
     out.refused = "a product of sums has more than 2^22 terms", out.line = line;
@@ -296,6 +296,12 @@ void Expansion::multiply(FlowSum const& a, FlowSum const& b, double coefficient,
       std::sort(all.begin(), all.end());
       if (all[most_factors - 1] != 0) {
         out.refused = "a product has more than four factors", out.line = line;
+        return;
+      }
+      // (a*b) * (c*d) of pairs is not (a*c) * (b*d)
+      if (all[most_factors + 1] != 0 &&
+          std::count_if(all.begin(), all.end(), [&](std::uint32_t f) { return names_.has_pair(f); }) > 2) {
+        out.refused = "a product of products of pairs", out.line = line;
         return;
       }
       FlowTerm term{{}, coefficient * x.coefficient * y.coefficient};

@@ -104,6 +104,17 @@ void Target::take_factor(FlowTerm& term, std::uint32_t factor) const {
   std::sort(term.factors.begin(), term.factors.end());
 }
 
+void Target::check_pairs(Terms const& terms, Names const& names) const {
+  bool const copies = is_pair(format_of(kernel_.arrays[id_].type));
+  for (FlowTerm const& t : terms) {
+    auto const pairs =
+        std::count_if(t.factors.begin(), t.factors.end(), [&](std::uint32_t f) { return names.has_pair(f); });
+    if (pairs != 0 && pairs != 2 && !(copies && pairs == 1))
+      throw InputError::whole(names.text(t) + " has no value: an element is a pair of numbers", e_.text,
+                              "sum(k) A[m][k]*B[k][n], of two pairs x.lo*y.lo + x.hi*y.hi");
+  }
+}
+
 void Target::multiply_into(std::size_t n, FlowTerm& term, Values const& values, Names const& names) const {
   FlowNode const& node = e_.nodes[n];
   if (node.operation == FlowOperation::number) {
@@ -114,8 +125,11 @@ void Target::multiply_into(std::size_t n, FlowTerm& term, Values const& values, 
     std::uint64_t const at = index(node.element, arrays_[n], values);
     if (a.values.empty())
       take_factor(term, names.canonical(arrays_[n], at));
+    else if (double const value = value_of_element(a, at); is_pair(format_of(a.type)) && value != 0)
+      throw InputError::whole(fmt::format("{} is a pair of numbers: it has no value", a.element(at)),
+                              e_.text);
     else
-      term.coefficient *= value_of_element(a, at);
+      term.coefficient *= value;
   } else {
     multiply_into(node.a, term, values, names);
     if (node.operation == FlowOperation::negate)
@@ -179,6 +193,7 @@ Target::Terms Target::extreme(FlowNode const& node, Values& values, Names const&
     Terms terms;
     add_terms(n, 1, values, names, terms);
     merge_terms(terms);
+    check_pairs(terms, names);
     if ((size += terms.size()) > most_terms)
       throw InputError::whole("the values of max or min have more than 2^22 terms", e_.text);
     members.push_back(std::move(terms));
@@ -198,6 +213,7 @@ std::vector<FlowTerm> Target::expected(std::uint32_t place, Names const& names) 
                 values_.begin() + static_cast<std::ptrdiff_t>(place * e_.indices.size()));
   add_terms(e_.nodes.size() - 1, 1, values, names, terms);
   merge_terms(terms);
+  check_pairs(terms, names);
   FlowArray const& a = kernel_.arrays[id_];
   Format const format = format_of(a.type);
   if (format == Format::integer) {

@@ -54,6 +54,8 @@ class Target {
   void multiply_into(std::size_t node, FlowTerm& term, Values const& values, Names const& names) const;
   void take_factor(FlowTerm& term, std::uint32_t factor) const;
   [[nodiscard]] double rounded(double number) const;
+  /// Fails if a product has one element of pairs, or more than two: it has no value. One element is copied to an array of pairs.
+  void check_pairs(Terms const& terms, Names const& names) const;
 
   FlowExpectation const& e_;
   FlowKernel const& kernel_;

@@ -14,8 +14,9 @@ namespace {
 using Kind = ptx::Operand::Kind;
 using program::Space;
 
-/// `f16` of f16x2, `i32` of s32; empty of no type.
+/// `f16` of f16x2, `i32` of s32, `s4x2` of s4; empty of no type.
 std::string element_type_of(std::string_view part) {
+  if (part == "s4" || part == "u4") return pair_type(part);
   if (part.ends_with("x2")) part.remove_suffix(2);
   if (part == "tf32") return "f32";
   if (format_of(part) != Format::integer) return std::string(part);
@@ -24,7 +25,10 @@ std::string element_type_of(std::string_view part) {
   return (t.kind == 's' ? "i" : "u") + std::to_string(t.bits);
 }
 
-bool is_float(std::string const& type) { return !type.empty() && type[0] != 'i' && type[0] != 'u'; }
+/// True of a type that is more than its number of bits.
+bool is_float(std::string const& type) {
+  return !type.empty() && ((type[0] != 'i' && type[0] != 'u') || is_pair(format_of(type)));
+}
 
 /// Calls fn(register) for the registers of an operand that are no predicates.
 template <class Fn>

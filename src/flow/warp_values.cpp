@@ -204,6 +204,39 @@ void convert(Now const& now) {
 
 // -------------------------------------------------------------------------------------- matrix products
 
+Name matrix_name(Now const& now, Word const& w, unsigned from, Packed const& type) {
+  Word const part = bytes_of(w, from, type.bytes);
+  if (is_pair(type.format) && part.named == 0 && part.number != 0) {
+    std::string const which(name_of(type.format));
+    return now.block.names.function_of(which, {part}, "known numbers of 4 bits, as " + which, 1, now.index);
+  }
+  return now.block.names.whole(part, 0, type.bytes, type.format, now.index, type.sign);
+}
+
+namespace {
+
+/// Names of the elements that the lanes hold of a matrix, row by row. Elements of 4 bits that follow each other along k share a byte, the first in
+/// its lower bits: a pair is one name. [PTX ISA 9.1, 9.7.14.5: mma fragments of .s4 and .u4] Checked by tests/reference/flow_small_integers.py.
+std::vector<Name> fragment_names(Now const& now, Fragment const& f, bool is_b, Packed const& type,
+                                 ptx::Operand const& regs) {
+  std::vector<ptx::Operand> const one{regs};
+  auto const& list = regs.kind == ptx::Operand::Kind::vector ? regs.parts : one;
+  if (list.size() != f.registers()) now.refuse("the number of registers does not match");
+  unsigned const step = f.bits == 4 ? 2 : 1, down = is_b ? step : 1, across = step / down;
+  std::vector<Name> names(std::size_t{f.rows} * f.columns / step);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < f.values; i += step) {
+      MatrixElement const e = element_of(f, lane, i);
+      unsigned const bit = i * f.bits;
+      Word const w = now.operand(list[bit / f.register_bits()], lane, f.register_bits());
+      names[std::size_t{e.row / down} * (f.columns / across) + e.column / across] =
+          matrix_name(now, w, bit % f.register_bits() / 8, type);
+    }
+  return names;
+}
+
+}  // namespace
+
 /// mma.sync by the fragments of hardware/fragment.hpp: D = A * B + C.
 void mma(Now const& now) {
   Decoded const& d = now.decoded;
@@ -215,39 +248,25 @@ void mma(Now const& now) {
   if (now.in.operands.size() != 4) refused();
   std::size_t const last = d.parts.size() - 1;
   std::string_view const type_d = d.parts[last - 3], type_a = d.parts[last - 2], type_b = d.parts[last - 1];
+  if (type_a == "e2m1" || type_b == "e2m1") return opaque_product(now);
   auto const has_type = [](std::string_view list, std::string_view type) {
     return fmt::format(" {} ", list).find(fmt::format(" {} ", type)) != std::string::npos;
   };
   auto const shape = std::find_if(mma_shapes.begin(), mma_shapes.end(), [&](MmaShape const& s) {
-    return d.has(s.shape) && has_type(s.types, type_a) && has_type(s.types, type_b) && s.bits >= 8;
+    return d.has(s.shape) && has_type(s.types, type_a) && has_type(s.types, type_b) && s.bits >= 4;
   });
-  bool const small = type_a == "s4" || type_a == "u4" || type_a == "e2m1";
-  if (small && shape == mma_shapes.end()) return opaque_product(now);
   if (shape == mma_shapes.end()) refused();
-  Packed const a = packed_of(type_a), b = packed_of(type_b), out = packed_of(type_d);
-  MatrixProduct product{shape->m, shape->n, shape->k, now.index, {}, {}, {}, {}};
-  product.a.resize(std::size_t{shape->m} * shape->k), product.b.resize(std::size_t{shape->k} * shape->n);
-  auto const gather = [&](swizproof::Operand which, Packed type, ptx::Operand const& regs,
-                          std::vector<Name>& into) {
-    Fragment const f = shape->fragment(which, 8 * out.bytes);
-    std::vector<ptx::Operand> const one{regs};
-    auto const& list = regs.kind == ptx::Operand::Kind::vector ? regs.parts : one;
-    if (list.size() != f.registers()) now.refuse("the number of registers does not match");
-    for (unsigned lane = 0; lane < 32; ++lane)
-      for (unsigned i = 0; i < f.values; ++i) {
-        MatrixElement const e = element_of(f, lane, i);
-        unsigned const bit = i * f.bits;
-        Word const w = now.operand(list[bit / f.register_bits()], lane, f.register_bits());
-        into[std::size_t{e.row} * f.columns + e.column] = now.block.names.whole(
-            w, bit % f.register_bits() / 8, f.bits / 8, type.format, now.index, type.sign);
-      }
-  };
-  gather(swizproof::Operand::a, a, now.in.operands[1], product.a);
-  gather(swizproof::Operand::b, b, now.in.operands[2], product.b);
-  std::vector<Name> c(std::size_t{shape->m} * shape->n);
-  gather(swizproof::Operand::d, out, now.in.operands[3], c);
-  std::uint32_t const number = now.block.names.matrix_product(std::move(product));
+  Packed const out = packed_of(type_d);
+  if (d.has("satfinite")) now.block.assumed.insert(no_saturation);
   Fragment const f = shape->fragment(swizproof::Operand::d, 8 * out.bytes);
+  MatrixProduct product{shape->m, shape->n, shape->bits == 4 ? shape->k / 2 : shape->k, now.index, {}, {},
+                        {},       {}};
+  product.a = fragment_names(now, shape->fragment(swizproof::Operand::a, 8 * out.bytes), false,
+                             packed_of(pair_type(type_a)), now.in.operands[1]);
+  product.b = fragment_names(now, shape->fragment(swizproof::Operand::b, 8 * out.bytes), true,
+                             packed_of(pair_type(type_b)), now.in.operands[2]);
+  std::vector<Name> const c = fragment_names(now, f, false, out, now.in.operands[3]);
+  std::uint32_t const number = now.block.names.matrix_product(std::move(product));
   std::vector<ptx::Operand> const& into = now.in.operands[0].parts;
   for (unsigned lane = 0; lane < 32; ++lane) {
     std::array<Word, 8> words{};

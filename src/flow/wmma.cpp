@@ -18,11 +18,15 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-/// Elements that a lane holds of a matrix of a product.
+/// Elements of 4 bits share a byte, and two that follow each other along k are one: a pair.
+unsigned per_unit(WmmaForm const& f) { return f.bits == 4 ? 2 : 1; }
+unsigned unit_bytes(WmmaForm const& f) { return f.bits * per_unit(f) / 8; }
+
+/// Elements, or pairs, that a lane holds of a matrix of a product.
 class WmmaFragment {
  public:
   explicit WmmaFragment(WmmaForm const& f)
-      : role_(f.fragment == 'c' ? 'd' : f.fragment), bits_(f.bits), k_(f.k) {
+      : role_(f.fragment == 'c' ? 'd' : f.fragment), bits_(f.bits), k_(f.k), step_(per_unit(f)) {
     // A product with 8 rows and 32 columns is the transposed one of 32 rows and 8 columns.
     swapped_ = f.m == 8 && f.n == 32;
     if (swapped_ && role_ != 'd') role_ = role_ == 'a' ? 'b' : 'a';
@@ -44,13 +48,14 @@ class WmmaFragment {
   [[nodiscard]] bool known() const { return role_ == 'd' || known_; }
   /// Elements of each lane; those of a register.
   [[nodiscard]] unsigned values() const {
-    return (role_ == 'd' ? height_ * width_ : role_ == 'a' ? height_ * k_ : k_ * width_) / warp_lanes;
+    return (role_ == 'd' ? height_ * width_ : role_ == 'a' ? height_ * k_ : k_ * width_) / warp_lanes / step_;
   }
   [[nodiscard]] unsigned register_bits() const { return part_.register_bits(); }
-  [[nodiscard]] unsigned registers() const { return values() * bits_ / register_bits(); }
+  [[nodiscard]] unsigned registers() const { return values() * step_ * bits_ / register_bits(); }
   [[nodiscard]] MatrixElement at(unsigned lane, unsigned i) const {
-    unsigned const tile = i / part_.values;
-    MatrixElement e = element_of(part_, lane, i % part_.values);
+    unsigned const tile = i * step_ / part_.values;
+    MatrixElement e = element_of(part_, lane, i * step_ % part_.values);
+    (role_ == 'b' ? e.row : e.column) /= step_;
     unsigned const across = role_ == 'd' ? width_ / 8 : 1;
     if (role_ == 'b')
       e.column += 8 * tile;
@@ -62,16 +67,16 @@ class WmmaFragment {
 
  private:
   char role_;
-  unsigned bits_, k_, height_ = 0, width_ = 0, tall_ = 16;
+  unsigned bits_, k_, step_, height_ = 0, width_ = 0, tall_ = 16;
   bool swapped_ = false, known_ = false;
   Fragment part_{};
 };
 
-/// The rows and columns of a matrix, and its elements.
+/// The rows and columns of a matrix, and its elements or pairs.
 struct WmmaMatrix {
   explicit WmmaMatrix(WmmaForm const& f)
-      : rows(f.fragment == 'b' ? f.k : f.m),
-        columns(f.fragment == 'a' ? f.k : f.n),
+      : rows(f.fragment == 'b' ? f.k / per_unit(f) : f.m),
+        columns(f.fragment == 'a' ? f.k / per_unit(f) : f.n),
         elements(std::size_t{rows} * columns),
         known(elements.size(), false) {}
   [[nodiscard]] std::size_t number(WmmaForm const& f, unsigned line, unsigned position) const {
@@ -92,12 +97,12 @@ void put_fragment(Now const& now, WmmaForm const& form, ptx::Operand const& to, 
   auto const regs = registers_of(to);
   if (!fragment.known() || regs.size() % fragment.registers() != 0)
     now.refuse("the number of registers does not match");
-  unsigned const bytes = form.bits / 8;
+  unsigned const bytes = unit_bytes(form);
   for (unsigned lane = 0; lane < 32; ++lane) {
     std::vector<Word> words(fragment.registers());
     for (unsigned i = 0; i < fragment.values(); ++i) {
       MatrixElement const e = fragment.at(lane, i);
-      unsigned const bit = i * form.bits;
+      unsigned const bit = 8 * i * unit_bytes(form);
       place(words[bit / fragment.register_bits()], bit % fragment.register_bits() / 8,
             matrix.elements[std::size_t{e.row} * matrix.columns + e.column], bytes);
     }
@@ -114,10 +119,10 @@ WmmaMatrix matrix_of(Now const& now, WmmaForm const& form, ptx::Operand const& f
   for (unsigned lane = 0; lane < 32; ++lane)
     for (unsigned i = 0; i < fragment.values(); ++i) {
       MatrixElement const e = fragment.at(lane, i);
-      unsigned const bit = i * form.bits;
+      unsigned const bit = 8 * i * unit_bytes(form);
       Word const w = now.operand(regs[bit / fragment.register_bits()], lane, fragment.register_bits());
       matrix.elements[std::size_t{e.row} * matrix.columns + e.column] =
-          bytes_of(w, bit % fragment.register_bits() / 8, form.bits / 8);
+          bytes_of(w, bit % fragment.register_bits() / 8, unit_bytes(form));
     }
   return matrix;
 }
@@ -165,7 +170,7 @@ void wmma_move(Now const& now) {
     now.refuse("wmma outside of shared and global memory");
   form.generic = d.space != program::Space::shared;
   auto const accesses = wmma_accesses(form, !load);
-  if (!accesses || form.bits < 8) now.refuse_opcode();
+  if (!accesses || form.bits < 4) now.refuse_opcode();
   auto const pitch = [](Now const& n, unsigned lane) {
     return n.number(n.in.operands[2], lane, "the stride") & low_bits(32);
   };
@@ -174,11 +179,13 @@ void wmma_move(Now const& now) {
   now.block.assumed.insert(
       "lanes of wmma access memory, and hold elements, as ptxas compiles it (H19), which the PTX ISA does "
       "not specify");
-  unsigned const bytes = form.bits / 8;
+  if (stride % per_unit(form) != 0) now.refuse("wmma with lines that begin within a byte is not executed");
+  unsigned const bytes = unit_bytes(form);
+  std::uint64_t const pitch_bytes = stride / per_unit(form) * bytes;
   WmmaFragment const held(form);
   if (held.known())
     check_alignment(
-        now, start, stride * bytes,
+        now, start, pitch_bytes,
         static_cast<unsigned>(registers_of(now.in.operands[load ? 0 : 1]).size()) * held.register_bits() / 8);
   bool const rows = accesses->instruction.operation == Operation::ldmatrix;
   unsigned const each = rows ? 16 : accesses->instruction.bytes,
@@ -187,7 +194,7 @@ void wmma_move(Now const& now) {
   for (unsigned a = 0; a < accesses->count; ++a)
     for (unsigned lane = 0; lane < lanes; ++lane) {
       WmmaPlace const p = accesses->at(a, lane);
-      std::uint64_t const at = start + p.line * stride * bytes + p.bytes;
+      std::uint64_t const at = start + p.line * pitch_bytes + p.bytes;
       check_bounds(now, space, at, each, lane, load ? "reads" : "writes");
       for (unsigned i = 0; i < each / bytes; ++i) {
         std::size_t const n = matrix.number(form, p.line, p.bytes / bytes + i);
@@ -224,20 +231,26 @@ void wmma_product(Now const& now) {
   auto const types = types_of(now.decoded);
   WmmaForm form = ptx::wmma_form(now.decoded);
   if (types.size() != 4 || now.in.operands.size() != 4) now.refuse_opcode();
-  Packed const of_d = packed_of(types[0]), of_a = packed_of(types[1]), of_b = packed_of(types[2]);
-  bool const small = types[1] == "s4" || types[1] == "u4" || types[1] == "b1";
-  if (small) return opaque_product(now);
+  if (types[1] == "b1") return opaque_product(now);
+  if (now.decoded.has("satfinite")) now.block.assumed.insert(no_saturation);
+  Packed const of_d = packed_of(types[0]);
   Names& names = now.block.names;
   auto const gather = [&](char which, Packed type, std::size_t operand) {
-    form.fragment = which, form.bits = 8 * type.bytes;
+    form.fragment = which, form.bits = is_pair(type.format) ? 4 : 8 * type.bytes;
     WmmaMatrix const matrix = matrix_of(now, form, now.in.operands[operand]);
     std::vector<Name> out;
-    for (Word const& w : matrix.elements)
-      out.push_back(names.whole(w, 0, type.bytes, type.format, now.index, type.sign));
+    for (Word const& w : matrix.elements) out.push_back(matrix_name(now, w, 0, type));
     return out;
   };
-  MatrixProduct product{form.m, form.n, form.k, now.index, gather('a', of_a, 1), gather('b', of_b, 2),
-                        {},     {}};
+  MatrixProduct product{form.m,
+                        form.n,
+                        form.k,
+                        now.index,
+                        gather('a', packed_of(pair_type(types[1])), 1),
+                        gather('b', packed_of(pair_type(types[2])), 2),
+                        {},
+                        {}};
+  product.k = static_cast<unsigned>(product.a.size()) / form.m;
   std::vector<Name> const c = gather('c', packed_of(types[3]), 3);
   std::uint32_t const number = names.matrix_product(std::move(product));
   form.fragment = 'd', form.bits = 8 * of_d.bytes;
@@ -250,7 +263,7 @@ void wmma_product(Now const& now) {
   put_fragment(now, form, now.in.operands[0], out);
 }
 
-/// A product whose values are not followed: of elements of 4 bits and 1, sparse, with scale factors.
+/// A product whose values are not followed: of elements of 1 bit and e2m1, sparse, with scale factors.
 void opaque_product(Now const& now) {
   now.need_whole_warp();
   for (unsigned lane = 0; lane < 32; ++lane) {

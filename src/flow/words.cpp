@@ -63,6 +63,8 @@ unsigned bytes_of_format(Format format) {
     case Format::e5m2:
     case Format::e8m0:
     case Format::e2m1x2:
+    case Format::s4x2:
+    case Format::u4x2:
       return 1;
     case Format::f64:
       return 8;

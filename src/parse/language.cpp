@@ -364,6 +364,8 @@ LanguagePart expectations() {
           {"s[i] = max(t[i], 0) + min(t[i], s[i], 6) + abs(t[i])", "the largest or smallest of some values"},
           {"y[i][j] = sum(k) (A[i][k] - B[k][j]) * (A[i][k] - B[k][j])",
            "sums in parentheses; a product has at most four elements"},
+          {"C[m][n] = sum(p) A[m][p] * B[n][p]",
+           "of arrays of s4x2, u4x2 or e2m1x2 an element is a pair: a product is x.lo*y.lo + x.hi*y.hi"},
       }};
 }
 

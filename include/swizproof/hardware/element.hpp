@@ -41,6 +41,8 @@ inline constexpr ElementType element_types[] = {
      "ue8m0,float_ue8m0_t,__nv_fp8_e8m0,nv_fp8_e8m0,float8_e8m0fnu,e8m0fnu,f8E8M0FNU,Float8E8M0FNU,Float8_"
      "e8m0fnu"},
     {"e2m1x2", 8, ElementKind::floating, "__nv_fp4x2_e2m1,float4_e2m1fn_x2"},
+    {"s4x2", 8, ElementKind::floating, ""},
+    {"u4x2", 8, ElementKind::floating, ""},
     {"fp4", 4, ElementKind::floating, "f4"},
     {"e2m1", 4, ElementKind::floating,
      "float_e2m1_t,__nv_fp4_e2m1,fp4_e2m1,fp4e2m1,float4_e2m1fn,e2m1fn,f4E2M1FN,Float4E2M1FN"},

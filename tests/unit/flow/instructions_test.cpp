@@ -63,7 +63,7 @@ TEST(Wmma, IsAtMultiplesOfItsFragment) {
   EXPECT_EQ(of("0", 20, a).kind(), "misaligned");
 }
 
-TEST(Products, OfFourBitsAreNotFollowed) {
+TEST(Products, OfKnownNumbersOfFourBitsAreNotFollowed) {
   Case c{
       "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r4, %r5}, {%r1}, {%r1}, {%r1, %r1};\n"
       "st.global.u32 [%rd3], %r4;\n",

@@ -49,6 +49,17 @@ TEST(Proposal, FindsTypesOfElements) {
             "#0=y:bf16[128] #1=x:bf16[128] #2");
 }
 
+TEST(Proposal, FindsPairsOfFourBits) {
+  EXPECT_EQ(
+      proposed(
+          ".param .u64 y, .param .u64 x",
+          "ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [x]; mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 31;\n"
+          "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd2, %rd3; ld.global.u32 %r2, [%rd4];\n"
+          "mov.u32 %r5, 0; mma.sync.aligned.m8n8k32.row.col.s32.u4.u4.s32 {%r3, %r4}, {%r2}, {%r2}, "
+          "{%r5, %r5};\nadd.s64 %rd5, %rd1, %rd3; add.s64 %rd6, %rd5, %rd3; st.global.u32 [%rd6], %r3;\n"),
+      "#0=y:i32[63] #1=x:u4x2[128] ");
+}
+
 TEST(Proposal, HasNumbersPartsAndData) {
   EXPECT_EQ(proposed(".param .align 8 .b8 s[24], .param .f32 a",
                      "ld.param.u64 %rd1, [s+8]; ld.param.u32 %r1, [s+16]; ld.param.f32 %f1, [a]; "
