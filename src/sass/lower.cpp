@@ -96,6 +96,7 @@ class Lowering {
   std::int32_t block_at(std::uint32_t context, std::uint32_t index);
   void lower_block(std::uint32_t context, std::uint32_t index);
   /// Ends the block if the instruction does; false: it goes on.
+  std::optional<Source> condition(Instruction const& i);
   bool control(Instruction const& i, Opcode const& op, std::uint32_t index);
   /// An instruction of a loop over the values of a warp; false for one that is as elsewhere.
   bool pass(Round const& round, std::uint32_t index);
@@ -281,13 +282,27 @@ bool Lowering::pass(Round const& round, std::uint32_t index) {
   return true;
 }
 
+/// The guard of an instruction, and the predicates that it takes: `@P0 EXIT P2` is for lanes with both.
+std::optional<Source> Lowering::condition(Instruction const& i) {
+  std::optional<Source> when = steps_.guard;
+  for (Operand const& o : i.operands)
+    if (is_predicate(o)) when = when ? both(steps_, *when, steps_.truth(o)) : steps_.truth(o);
+  return when;
+}
+
 bool Lowering::control(Instruction const& i, Opcode const& op, std::uint32_t index) {
   auto const next = [&] { return block_at(context_, index + 1); };
   if (op.base == "EXIT" || op.base == "KILL" || (op.base == "BPT" && op.has("TRAP"))) {
-    end_block(-1, steps_.guard ? next() : -1, steps_.guard);
+    std::optional<Source> const when = condition(i);
+    end_block(-1, when ? next() : -1, when);
     return true;
   }
   if (op.base == "BRA") return branch(i, op, index);
+  bool const takes_predicates = std::any_of(i.operands.begin(), i.operands.end(), is_predicate);
+  if (takes_predicates && (op.base == "BRX" || op.base == "BRXU" || op.base == "CALL" || op.base == "RET")) {
+    steps_.build.refuse(fmt::format("{} with a predicate is not executed", op.text));
+    return true;
+  }
   if (op.base == "BRX" || op.base == "BRXU") return indirect_branch(i, index);
   if (op.base == "CALL") return call(i, op, index);
   if (op.base == "RET") {
@@ -310,14 +325,9 @@ bool Lowering::control(Instruction const& i, Opcode const& op, std::uint32_t ind
 
 bool Lowering::branch(Instruction const& i, Opcode const& op, std::uint32_t index) {
   std::optional<std::uint32_t> to;
-  std::optional<Source> when = steps_.guard;
-  auto const also = [&](Source p) { when = when ? both(steps_, *when, p) : p; };
-  for (Operand const& o : i.operands) {
-    if (is_predicate(o))
-      also(steps_.truth(o));
-    else if (auto const t = code_.target_of(o))
-      to = t;
-  }
+  for (Operand const& o : i.operands)
+    if (auto const t = code_.target_of(o)) to = t;
+  std::optional<Source> when = condition(i);
   if (!to) {
     steps_.build.refuse(fmt::format("{} names no label of the kernel", op.text));
     return true;
@@ -327,7 +337,10 @@ bool Lowering::branch(Instruction const& i, Opcode const& op, std::uint32_t inde
     steps_.form("BRA.DIV"_form);
     return false;
   }
-  if (op.has("DIV") || op.has("CONV") || op.has("ANY") || op.has("ALL")) also(steps_.any(1));
+  if (op.has("DIV") || op.has("CONV") || op.has("ANY") || op.has("ALL")) {
+    Source const any = steps_.any(1);
+    when = when ? both(steps_, *when, any) : any;
+  }
   std::int32_t const taken = block_at(context_, *to);
   end_block(taken, when ? block_at(context_, index + 1) : -1, when);
   return true;

@@ -305,7 +305,7 @@ class Machine(Floats, Warps):
     def control(self, i, on, pc):
         b = i.base
         if b in ("EXIT", "KILL") or i.opcode == "BPT.TRAP" or i.pc in self.k.failing:
-            return np.where(on, 1 << 30, pc)
+            return np.where(np.logical_and.reduce([on, *(self.truth(o) for o in i.ops if b == "EXIT")]), 1 << 30, pc)  # EXIT P2: both
         if b == "BRA":
             if "DIV" in i.mods:
                 return pc

@@ -134,6 +134,31 @@ TEST(SassLower, AVoteOfAllLanesOrNoneIsTheSameInAll) {
   EXPECT_FALSE(first("IADD3 R3, R3, R0, RZ\n", "0x1f")) << "each lane has a number of its own";
 }
 
+// @P0 EXIT P1 ends lanes with both, EXIT P1 those with P1: the others go on.
+TEST(SassLower, AnExitTakesAPredicate) {
+  auto const rest = [](std::string const& exit) {
+    Module const m = read_module(
+        sass_kernel(
+            "S2R R0, SR_TID.X\nISETP.LT.AND P0, PT, R0, 0x10, PT\nISETP.GE.AND P1, PT, R0, 0x8, PT\n" + exit +
+            "\nLDS R0, [R0]\nEXIT"),
+        "a.sass");
+    Lowered const l = lower(m, m.functions.at(0));
+    if (!l.program.refused.empty()) return 0U;
+    program::Flow const flow = program::flow_of(l.program);
+    execution::Execution execution;
+    execution::execute(l.program, flow, execution);
+    execution::Launch launch;
+    launch.block = {32, 1, 1};
+    execution::Warp warp(l.program, flow, execution, launch, 0);
+    return warp.truth(execution.accesses.back().guard).yes;
+  };
+  EXPECT_EQ(rest("@P0 EXIT"), 0xffff0000U);
+  EXPECT_EQ(rest("@P0 EXIT P1"), 0xffff00ffU);
+  EXPECT_EQ(rest("@P0 EXIT !P1"), 0xffffff00U);
+  EXPECT_EQ(rest("EXIT P1"), 0xffU);
+  EXPECT_EQ(rest("@P0 RET.REL.NODEC R2, P1"), 0U) << "refused";
+}
+
 TEST(SassLower, AQuestionForTheSpaceOfAnAddress) {
   std::string const pointer = "LDC.64 R2, c[0x0][0x210]\nQSPC.E.S P0, RZ, [R2+-0x2]\n",
                     answer = "SEL R9, R0, RZ, P0";
