@@ -269,7 +269,7 @@ void Expansion::product(NameNode const& node, double coefficient, FlowSum& out, 
     for (Name const part : parts) {
       FlowSum one, next;
       if (!into(part, 1, one, depth + 1))
-        next = std::move(one), next.terms.clear();
+        next = one, next.terms.clear();
       else
         multiply(all, one, 1, next, p.line);
       out.note(one);
