@@ -95,8 +95,8 @@ class Lowering {
   [[nodiscard]] std::vector<std::uint32_t> calls_of(std::uint32_t context) const;
   std::int32_t block_at(std::uint32_t context, std::uint32_t index);
   void lower_block(std::uint32_t context, std::uint32_t index);
+  std::optional<Source> condition(Instruction const& i, bool votes = false);
   /// Ends the block if the instruction does; false: it goes on.
-  std::optional<Source> condition(Instruction const& i);
   bool control(Instruction const& i, Opcode const& op, std::uint32_t index);
   /// An instruction of a loop over the values of a warp; false for one that is as elsewhere.
   bool pass(Round const& round, std::uint32_t index);
@@ -282,11 +282,13 @@ bool Lowering::pass(Round const& round, std::uint32_t index) {
   return true;
 }
 
-/// The guard of an instruction, and the predicates that it takes: `@P0 EXIT P2` is for lanes with both.
-std::optional<Source> Lowering::condition(Instruction const& i) {
+/// The guard of an instruction, the predicates that it takes, and of a branch any truth where lanes vote: `@P0 EXIT P2` is for lanes with both.
+std::optional<Source> Lowering::condition(Instruction const& i, bool votes) {
   std::optional<Source> when = steps_.guard;
+  auto const also = [&](Source p) { when = when ? both(steps_, *when, p) : p; };
   for (Operand const& o : i.operands)
-    if (is_predicate(o)) when = when ? both(steps_, *when, steps_.truth(o)) : steps_.truth(o);
+    if (is_predicate(o)) also(steps_.truth(o));
+  if (votes) also(steps_.any(1));
   return when;
 }
 
@@ -327,7 +329,6 @@ bool Lowering::branch(Instruction const& i, Opcode const& op, std::uint32_t inde
   std::optional<std::uint32_t> to;
   for (Operand const& o : i.operands)
     if (auto const t = code_.target_of(o)) to = t;
-  std::optional<Source> when = condition(i);
   if (!to) {
     steps_.build.refuse(fmt::format("{} names no label of the kernel", op.text));
     return true;
@@ -337,10 +338,8 @@ bool Lowering::branch(Instruction const& i, Opcode const& op, std::uint32_t inde
     steps_.form("BRA.DIV"_form);
     return false;
   }
-  if (op.has("DIV") || op.has("CONV") || op.has("ANY") || op.has("ALL")) {
-    Source const any = steps_.any(1);
-    when = when ? both(steps_, *when, any) : any;
-  }
+  bool const votes = op.has("DIV") || op.has("CONV") || op.has("ANY") || op.has("ALL");
+  std::optional<Source> const when = condition(i, votes);
   std::int32_t const taken = block_at(context_, *to);
   end_block(taken, when ? block_at(context_, index + 1) : -1, when);
   return true;

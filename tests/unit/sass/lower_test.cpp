@@ -1,9 +1,5 @@
 // The meaning of instructions: each is lowered, executed and evaluated for given numbers.
-#include "sass_case.hpp"
-
-#include <swizproof/execution/terms.hpp>
-#include <swizproof/execution/warp.hpp>
-#include <swizproof/sass/lower.hpp>
+#include "executed_dump.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,17 +27,10 @@ Module with_externs(Module m, std::vector<std::string> const& externs) {
 execution::Lanes lanes_of_r9(std::string const& lines, unsigned arch,
                              std::vector<std::string> const& externs = {}) {
   std::string const text = sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nLDS R0, [R9]\nEXIT", arch);
-  Module const m = with_externs(read_module(text, "a.sass"), externs);
-  Lowered const l = lower(m, m.functions.at(0));
-  EXPECT_EQ(l.program.refused, "");
-  program::Flow const flow = program::flow_of(l.program);
-  execution::Execution execution;
-  execution::execute(l.program, flow, execution);
-  EXPECT_EQ(execution.refused, "");
-  execution::Launch launch;
-  launch.block = {32, 1, 1};
-  execution::Warp warp(l.program, flow, execution, launch, 0);
-  return warp.value(execution.accesses.back().address, 24);
+  ExecutedDump dump(with_externs(read_module(text, "a.sass"), externs));
+  EXPECT_EQ(dump.lowered.program.refused, "");
+  EXPECT_EQ(dump.execution.refused, "");
+  return dump.warp.value().value(dump.execution.accesses.back().address, 24);
 }
 std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
   execution::Lanes const v = lanes_of_r9(lines, arch);
@@ -137,20 +126,10 @@ TEST(SassLower, AVoteOfAllLanesOrNoneIsTheSameInAll) {
 // @P0 EXIT P1 ends lanes with both, EXIT P1 those with P1: the others go on.
 TEST(SassLower, AnExitTakesAPredicate) {
   auto const rest = [](std::string const& exit) {
-    Module const m = read_module(
-        sass_kernel(
-            "S2R R0, SR_TID.X\nISETP.LT.AND P0, PT, R0, 0x10, PT\nISETP.GE.AND P1, PT, R0, 0x8, PT\n" + exit +
-            "\nLDS R0, [R0]\nEXIT"),
-        "a.sass");
-    Lowered const l = lower(m, m.functions.at(0));
-    if (!l.program.refused.empty()) return 0U;
-    program::Flow const flow = program::flow_of(l.program);
-    execution::Execution execution;
-    execution::execute(l.program, flow, execution);
-    execution::Launch launch;
-    launch.block = {32, 1, 1};
-    execution::Warp warp(l.program, flow, execution, launch, 0);
-    return warp.truth(execution.accesses.back().guard).yes;
+    ExecutedDump dump(sass_kernel(
+        "S2R R0, SR_TID.X\nISETP.LT.AND P0, PT, R0, 0x10, PT\nISETP.GE.AND P1, PT, R0, 0x8, PT\n" + exit +
+        "\nLDS R0, [R0]\nEXIT"));
+    return dump.warp ? dump.warp->truth(dump.execution.accesses.back().guard).yes : 0U;
   };
   EXPECT_EQ(rest("@P0 EXIT"), 0xffff0000U);
   EXPECT_EQ(rest("@P0 EXIT P1"), 0xffff00ffU);
@@ -175,15 +154,8 @@ TEST(SassLower, AQuestionForTheSpaceOfAnAddress) {
 
 /// The lanes of a warp that surely make the first copy.
 std::uint32_t lanes_of_copy(std::string const& lines) {
-  Module const m = read_module(sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nEXIT"), "a.sass");
-  Lowered const l = lower(m, m.functions.at(0));
-  program::Flow const flow = program::flow_of(l.program);
-  execution::Execution execution;
-  execution::execute(l.program, flow, execution);
-  execution::Launch launch;
-  launch.block = {32, 1, 1};
-  execution::Warp warp(l.program, flow, execution, launch, 0);
-  return warp.truth(execution.operands.at(0).guard).yes;
+  ExecutedDump dump(sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nEXIT"));
+  return dump.warp.value().truth(dump.execution.operands.at(0).guard).yes;
 }
 
 TEST(SassLower, ACopyForAnyLaneHasTheRegistersOfLanesThatWantIt) {
@@ -328,20 +300,13 @@ TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
 }
 
 TEST(SassLower, AnInstructionThatIsNotKnownLosesWhatItMayWrite) {
-  Module const m = read_module(
+  ExecutedDump dump(
       "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
       "k,@\"STO_CUDA_ENTRY "
       "STV_DEFAULT\"\nk:\n        /*0000*/ S2R R9, SR_TID.X ;\n        /*0010*/ NEVERSEEN R4, R2 ;\n"
-      "        /*0020*/ LDS R0, [R9] ;\n        /*0030*/ EXIT ;\n",
-      "a.sass");
-  Lowered const l = lower(m, m.functions.at(0));
-  program::Flow const flow = program::flow_of(l.program);
-  execution::Execution execution;
-  execution::execute(l.program, flow, execution);
-  execution::Launch launch;
-  launch.block = {32, 1, 1};
-  execution::Warp warp(l.program, flow, execution, launch, 0);
-  EXPECT_EQ(warp.value(execution.accesses.back().address, 24).state, execution::Lanes::State::varying);
+      "        /*0020*/ LDS R0, [R9] ;\n        /*0030*/ EXIT ;\n");
+  EXPECT_EQ(dump.warp.value().value(dump.execution.accesses.back().address, 24).state,
+            execution::Lanes::State::varying);
 }
 
 // On sm_90 each of these results was measured (gpu/evidence/h100-sass.json), on others none.

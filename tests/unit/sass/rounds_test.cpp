@@ -1,9 +1,5 @@
 // Loops that a warp passes once for each value of its lanes.
-#include "sass_case.hpp"
-
-#include <swizproof/execution/terms.hpp>
-#include <swizproof/execution/warp.hpp>
-#include <swizproof/sass/lower.hpp>
+#include "executed_dump.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,17 +22,10 @@ std::string const two_values =
 
 /// The values of the lanes that the first operand has, or an access after it; nothing if they are not known.
 std::optional<std::array<std::uint64_t, 32>> source(std::string const& lines, bool of_access = false) {
-  Module const m = read_module(sass_kernel(lines + "EXIT"), "a.sass");
-  Lowered const l = lower(m, m.functions.at(0));
-  EXPECT_EQ(l.program.refused, "") << lines;
-  program::Flow const flow = program::flow_of(l.program);
-  execution::Execution execution;
-  execution::execute(l.program, flow, execution);
-  execution::Launch launch;
-  launch.block = {32, 1, 1};
-  execution::Warp warp(l.program, flow, execution, launch, 0);
-  auto const& all = of_access ? execution.accesses : execution.operands;
-  execution::Lanes const v = warp.value(all.at(0).address, 24);
+  ExecutedDump dump(sass_kernel(lines + "EXIT"));
+  EXPECT_EQ(dump.lowered.program.refused, "") << lines;
+  auto const& all = of_access ? dump.execution.accesses : dump.execution.operands;
+  execution::Lanes const v = dump.warp.value().value(all.at(0).address, 24);
   return v.pure() ? std::optional(v.lane) : std::nullopt;
 }
 
