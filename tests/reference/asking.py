@@ -15,8 +15,9 @@ def expect(condition, *what):
         raise Failure(" ".join(str(part) for part in what))
 
 
-def options_of(description, cases=300, by_number=False):
-    """Options of the command line. A model that draws each case by its number has --first and --show, too, and asks the module without --binary."""
+def options_of(description, cases=300, by_number=False, keep=False):
+    """Options of the command line. A model that draws each case by its number has --first and --show, too, and asks the module without
+    --binary; one that keeps what differs has --keep."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--binary", required=not by_number)
     parser.add_argument("--cases", type=int, default=cases)
@@ -24,6 +25,8 @@ def options_of(description, cases=300, by_number=False):
     if by_number:
         parser.add_argument("--first", type=int, default=0)
         parser.add_argument("--show", action="store_true")
+    if keep:
+        parser.add_argument("--keep")
     return parser.parse_args()
 
 

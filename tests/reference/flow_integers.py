@@ -6,14 +6,13 @@ an element of the result. Here each chain is computed as PTX defines it, on all 
 `proved` has to be right for all of them, `refuted` wrong for one of them; `unknown` is counted. The last line has the numbers; exit code 1
 if there are differences. --binary PATH asks a program in place of the Python module; --keep DIR keeps the kernels of differences there.
 """
-import argparse
 import os
 import random
 import struct
 import sys
 import tempfile
 
-from asking import answered
+from asking import answered, options_of
 
 HEAD = """.version 9.0
 .target sm_90a
@@ -162,12 +161,7 @@ def right(chain, kind, size, out, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--binary")
-    parser.add_argument("--keep")
-    options = parser.parse_args()
+    options = options_of(__doc__, keep=True)
     counts = {"proved": 0, "refuted": 0, "unknown": 0}
     unknown_right = different = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,6 @@ expected, and both are evaluated here on all numbers up to 7 and on random ones.
 numbers of f32, f16 and bf16, rounded here by exact fractions: the result is the expected number, or one near it. `proved` and `refuted` have to be true;
 `unknown` is counted. The last line has the numbers; exit code 1 if there are differences. --binary PATH asks a program in place of the Python module.
 """
-import argparse
 import os
 import random
 import struct
@@ -15,7 +14,7 @@ import tempfile
 from fractions import Fraction
 from itertools import product
 
-from asking import answered
+from asking import answered, options_of
 
 HEAD = """.version 9.0
 .target sm_90a
@@ -185,12 +184,7 @@ def number_case(rng):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--binary")
-    parser.add_argument("--keep")
-    options = parser.parse_args()
+    options = options_of(__doc__, keep=True)
     counts = {"proved": 0, "refuted": 0, "unknown": 0}
     different = 0
     with tempfile.TemporaryDirectory() as folder:
