@@ -60,11 +60,6 @@ std::optional<std::uint64_t> generic_of_shared(std::uint64_t address) {
   return address + shared_window.shift;
 }
 
-std::optional<std::uint64_t> shared_of_generic(std::uint64_t address) {
-  if (!shared_window.has_generic(address)) return std::nullopt;
-  return address - shared_window.shift;
-}
-
 Located of_generic(Now const& now, std::uint64_t address, unsigned lane) {
   for (Window const& w : windows) {
     if (w.has_generic(address))

@@ -24,9 +24,8 @@ void check_space(Now const& now, std::uint64_t address, unsigned lane);
 [[nodiscard]] Located of_generic(Now const& now, std::uint64_t address, unsigned lane);
 /// The address in its space that a generic one maps to; another one is itself.
 [[nodiscard]] std::uint64_t without_window(std::uint64_t address);
-/// The generic address of one in shared memory, and back; nothing outside of the window.
+/// The generic address of one in shared memory; nothing outside of the window.
 [[nodiscard]] std::optional<std::uint64_t> generic_of_shared(std::uint64_t address);
-[[nodiscard]] std::optional<std::uint64_t> shared_of_generic(std::uint64_t address);
 /// Notes an answer that depends on where the window of shared memory begins: `result` is computed from generic addresses, and is none.
 void note_window(Now const& now, program::Step const& s, std::uint64_t a, std::uint64_t b,
                  std::uint64_t result);

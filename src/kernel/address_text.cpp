@@ -20,8 +20,9 @@ class TermPrinter {
       : program_(program), execution_(execution) {}
 
   std::string text(Id id) {
-    std::string const out = print(id, 0, 0);
-    return out.size() <= longest_address ? out : out.substr(0, longest_address) + "...";
+    std::string out = print(id, 0, 0);
+    if (out.size() > longest_address) out.replace(longest_address, std::string::npos, "...");
+    return out;
   }
 
  private:

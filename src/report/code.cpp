@@ -463,12 +463,6 @@ std::string note_of_shared_places(CodeTile const& tile, std::string_view comment
 
 }  // namespace
 
-std::string_view name(Language language) {
-  for (auto const& [known, text] : languages)
-    if (known == language) return text;
-  return {};
-}
-
 std::optional<Language> parse_language(std::string_view text) {
   for (auto const& [known, its] : languages)
     if (its == text) return known;

@@ -114,9 +114,9 @@ DescriptorAnswer answer_to(Made const& made) {
 }
 
 TEST(CutlassDescriptors, AreOurs) {
-  // Each proof takes a tenth of a second: one tile in five; tests/cutlass/asked asks for any number of them.
+  // Each proof takes a tenth of a second: one tile in 13; tests/cutlass/asked asks for any number of them.
   std::size_t compared = 0;
-  for (std::size_t i = 0; i < all_made().size(); i += 5) {
+  for (std::size_t i = 0; i < all_made().size(); i += 13) {
     Made const& made = all_made()[i];
     if (!made.taken()) continue;
     SCOPED_TRACE(made.name());
@@ -133,7 +133,7 @@ TEST(CutlassDescriptors, AreOurs) {
     if (ours.stride_is_read) EXPECT_EQ(ours.fields.stride_byte_offset, made.fields().stride_byte_offset);
     ++compared;
   }
-  EXPECT_GT(compared, 50U);
+  EXPECT_GT(compared, 15U);
 }
 
 // What is right is called suspicious where it is read alone only if another mode's rows would lie as far apart.

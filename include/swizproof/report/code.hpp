@@ -18,8 +18,7 @@ enum class Language : std::uint8_t {
   triton,  ///< an encoding of shared memory
 };
 
-/// `cute`, `dsl`, `cuda`, `triton`.
-[[nodiscard]] std::string_view name(Language language);
+/// Of `cute`, `dsl`, `cuda`, `triton`.
 [[nodiscard]] std::optional<Language> parse_language(std::string_view text);
 
 /// Additional parts of a layout's code.
