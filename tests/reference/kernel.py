@@ -163,17 +163,18 @@ def replayed(access, seen, machine, block, steps, tally):
 
 
 def fault_seen(access, what, seen, machine, block, steps, tally):
-    """Whether a run shows an access misaligned or outside: one with the values that its reason names, one of those so far, or of more."""
+    """Whether a run shows an access misaligned or outside: one of those so far, one with the values that its reason names, or of the first block, or of more."""
     tally.count[f"{what} claimed"] += 1
     if getattr(seen, what):
         return True
     key, values = key_of(access), re.search(r", if (.* = \d+)$", access.get("reason") or "")
-    if values:
-        params, choose = given_of({k: int(v) for k, v in re.findall(r"([^ ,]+) = (\d+)", values.group(1))}, machine)
-        for seed in range(4):
-            again = machine.run(block, 177 + seed, steps, params=params, choose=choose).get(key)
-            if again is not None and getattr(again, what):
-                return True
+    params, choose = given_of({k: int(v) for k, v in re.findall(r"([^ ,]+) = (\d+)", values.group(1))} if values else {}, machine)
+    if not values:
+        choose = {f"%ctaid.{d}": 0 for d in "xyz"}  # the first block: another one may take more steps than a run has
+    for seed in range(4):
+        again = machine.run(block, 177 + seed, steps, params=params, choose=choose).get(key)
+        if again is not None and getattr(again, what):
+            return True
     for seed in range(100, 100 + 4 * tally.replays):
         if seed not in machine.further:
             machine.further[seed] = machine.run(block, seed, 4 * steps)
