@@ -1,5 +1,6 @@
 #include "locks.hpp"
 
+#include "standstill.hpp"
 #include "touches.hpp"
 #include "ways.hpp"
 
@@ -185,14 +186,36 @@ class Locks {
 
   // ----------------------------------------------------------------------------------- loops
 
-  /// The touch in a loop that gives a value, if another thread may write it meanwhile, or if any may give it.
-  Touch const* read_of(Id value, Spin const& spin, bool any) {
+  enum class Reads : std::uint8_t { all, polls, plain };
+
+  /// The touch in a loop that gives a value, if it is one of these.
+  Touch const* read_of(Id value, Spin const& spin, Reads which) {
     Leaf const* const l = kernel_.origins.leaf_at(value);
     if (l == nullptr || (l->kind != Leaf::Kind::load && (l->kind != Leaf::Kind::varying || l->offset == 0)))
       return nullptr;
     for (Touch const& t : touches_.all())
-      if (t.line == l->line && (any || t.polls) && spin.body[t.place.block]) return &t;
+      if (t.line == l->line && (which == Reads::all || (which == Reads::plain ? t.plain : t.polls)) &&
+          spin.body[t.place.block])
+        return &t;
     return nullptr;
+  }
+
+  /// Adds the plain loads that a lane may repeat until they give another value: those of a part of an end that has to hold, and that memory
+  /// alone may change. `seen`: parts of other ends.
+  void add_plain_reads(Id end, bool is, Spin const& spin, std::set<Id>& seen,
+                       std::vector<Touch const*>& reads) {
+    Node const& n = kernel_.execution.node(end);
+    if (n.op == Op::negation) return add_plain_reads(n.a, !is, spin, seen, reads);
+    if (n.op == (is ? Op::conjunction : Op::disjunction)) {
+      add_plain_reads(n.a, is, spin, seen, reads);
+      return add_plain_reads(n.b, is, spin, seen, reads);
+    }
+    if (!seen.insert(end).second) return;
+    std::vector<Touch const*> plain;
+    for (Id const leaf : kernel_.origins.leaves_of({end}))
+      if (Touch const* const read = read_of(leaf, spin, Reads::plain)) plain.push_back(read);
+    if (!plain.empty() && Standstill(kernel_, spin.loop).may_keep(end))
+      reads.insert(reads.end(), plain.begin(), plain.end());
   }
 
   /// True for a load of several memories or of a surface, which is no access: any write may be what it waits for.
@@ -217,10 +240,10 @@ class Locks {
     if (n.op == Op::negation) n = kernel_.execution.node(n.a);
     if (n.op != Op::eq) return false;
     for (auto const& [now, before] : {std::pair{n.a, n.b}, std::pair{n.b, n.a}}) {
-      Touch const* const atomic = read_of(now, spin, false);
+      Touch const* const atomic = read_of(now, spin, Reads::polls);
       if (atomic == nullptr || !atomic->atomic) continue;
       Phi const* const phi = kernel_.execution.phi_at(before);
-      Touch const* const read = read_of(before, spin, true);
+      Touch const* const read = read_of(before, spin, Reads::all);
       if (phi != nullptr ? phi->loop == spin.loop && phi->back == now && stays(atomic->address, spin.loop)
                          : read != nullptr && read != atomic && read->address == atomic->address)
         return true;
@@ -228,8 +251,22 @@ class Locks {
     return false;
   }
 
+  /// True if all lanes of a warp meet in each iteration.
+  [[nodiscard]] bool always_meets(Spin const& spin) const {
+    std::uint32_t const header = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header;
+    std::vector<bool> const reached =
+        ways_.from({{header, program_.blocks[header].first}}, Ways::Until::meeting);
+    for (std::uint32_t const b : kernel_.flow.before[header]) {
+      program::Block const& block = program_.blocks[b];
+      if (spin.body[b] && b != header && (block.first == block.last || reached[block.last - 1])) return false;
+      if (b == header && !meets_in(b)) return false;
+    }
+    return true;
+  }
+
   /// True if all lanes of a warp are in a loop, and leave it in the same iteration.
   bool stays_together(Spin const& spin, std::vector<Touch const*> const& reads) {
+    if (always_meets(spin)) return true;
     bool meet = false;  // in the loop
     for (std::uint32_t b = 0; b < spin.body.size(); ++b) meet = meet || (spin.body[b] && meets_in(b));
     return in_all_warps([&](Warp& warp) {
@@ -248,9 +285,13 @@ class Locks {
     std::vector<Touch const*> reads;
     bool waits = false;
     for (Id const leaf : kernel_.origins.leaves_of(ends)) {
-      if (Touch const* const read = read_of(leaf, spin, false)) reads.push_back(read);
+      if (Touch const* const read = read_of(leaf, spin, Reads::polls)) reads.push_back(read);
       waits = waits || is_unlisted(leaf, spin);
     }
+    std::set<Id> seen;
+    for (Id const end : ends) add_plain_reads(end, true, spin, seen, reads);
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
     if (reads.empty() && !waits) return;
     std::uint32_t const header = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header;
     bool const together = stays_together(spin, reads);

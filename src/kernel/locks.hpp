@@ -3,16 +3,18 @@
 //   atom.cas in a loop, atom.exch behind it                  a lane that has the lock lets the next one in
 //   ld.volatile in a loop until it is the lane's turn,       so does a lane that ends its turn
 //   st.volatile behind it
+//   a plain load likewise, if a lane may come to it         so does a lane that writes
+//   again with nothing changed but memory: see Standstill
 //   mbarrier.try_wait in a loop on the lane's own mbarrier,  so does a lane that arrives at the next one's
 //   mbarrier.arrive behind it
 //   bar.warp.sync with another mask in each lane             a lane goes on with those of its mask alone
 //   a call of code that is not there                         it may do any of this
 //
-// A loop is no wait if all lanes of the warp come to it and leave it together, if no write that counts may be to what it reads, if each lane has a
-// lock of its own and gives back that one alone, if one lane of the warp reads, and no other one writes; and if a lane leaves it when an
-// atomic gives what the lane has read before, since no lane waits there. Two ways back to one header are two loops. A write counts unless
-// it is in the loop, or over before: a barrier of the block is on each way from it to the loop, and no way leads back to it. An instruction
-// with a mask is no wait if all lanes of each mask come to it with the same one.
+// A loop is no wait if all lanes of the warp come to it and leave it together, or meet in each iteration, if no write that counts may be to
+// what it reads, if each lane has a lock of its own and gives back that one alone, if one lane of the warp reads, and no other one writes;
+// and if a lane leaves it when an atomic gives what the lane has read before, since no lane waits there. Two ways back to one header are two
+// loops. A write counts unless it is in the loop, or over before: a barrier of the block is on each way from it to the loop, and no way leads
+// back to it. An instruction with a mask is no wait if all lanes of each mask come to it with the same one.
 //
 // Which lanes are together behind a wait is not known before they meet: at a barrier, or at an instruction for the whole warp. Until then no
 // cost of several lanes is refuted (ExecutedAccess::lock), and what a lane loads or votes says nothing of the others (Leaf::apart), unless no

@@ -25,6 +25,12 @@ bool writes(MemoryAccess const& m) {
   return is_atomic(m) || !(m.op.starts_with("ld") || m.op.starts_with("LD") || m.op.starts_with("wmma.load"));
 }
 
+/// True for a load that a write may change.
+bool is_load(MemoryAccess const& m) {
+  return (m.op.starts_with("ld") || m.op.starts_with("LD")) && m.op.find(".nc") == m.op.npos &&
+         m.op.find(".CONSTANT") == m.op.npos;
+}
+
 bool polls(MemoryAccess const& m) {
   static constexpr std::string_view words[] = {".volatile", ".relaxed", ".acquire", ".mmio",
                                                ".cv",       ".cg",      ".STRONG"};
@@ -49,18 +55,22 @@ Touches::Touches(ExecutedKernel& kernel) : kernel_(kernel) {
         MemoryAccess const& m = program.accesses[extra];
         Touch& t = all_.emplace_back(touch_of(m, kernel.execution.accesses[extra], {b, s}));
         t.polls = polls(m), t.atomic = is_atomic(m), t.writes = writes(m);
+        t.plain = !t.polls && !t.writes && is_load(m);
       } else if (program.steps[s].action == program::Action::event) {
         Event const& e = program.events[extra];
         bool const call = e.kind == Event::Kind::call, poll = e.kind == Event::Kind::poll;
         if (!call && !poll && e.kind != Event::Kind::write) continue;
         Touch& t = all_.emplace_back(touch_of(e.at, kernel.execution.events[extra], {b, s}));
-        t.polls = poll, t.writes = !poll, t.event = true, t.any = call;
+        t.plain = poll && is_load(e.at) && !polls(e.at);
+        t.polls = poll && !t.plain, t.writes = !poll, t.any = call;
+        t.event = !poll || !e.at.global;
       }
     }
 }
 
 bool Touches::may_be_one(Touch const& a, Touch const& b) const {
   if (a.any || b.any) return true;
+  if ((a.global && b.is_shared()) || (b.global && a.is_shared())) return false;
   std::uint32_t first = ~0U, second = ~0U;
   Root const one = kernel_.origins.root_of(a.address, first),
              two = kernel_.origins.root_of(b.address, second);

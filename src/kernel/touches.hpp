@@ -15,12 +15,15 @@ struct Touch {
   Place place{};
   std::uint32_t line = 0;
   Id address = 0, guard = 1;
-  bool polls = false;   ///< another thread's write may be what it waits for
+  bool polls = false;  ///< another thread's write may be what it waits for
+  bool plain =
+      false;  ///< a load that compilers take out of a loop which does not change its address; of machine code also a volatile one
   bool atomic = false;  ///< it reads and writes
   bool writes = false;
   bool event = false;  ///< no access: of an mbarrier, a bulk copy, a call
   bool any = false;    ///< of any memory: a call
   bool global = false, generic = false;
+  [[nodiscard]] bool is_shared() const { return !event && !global && !generic; }
 };
 
 /// The touches that a kernel comes to.

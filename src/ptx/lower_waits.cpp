@@ -61,6 +61,16 @@ bool call_matters(Module const& module, Instruction const& call) {
   return call_matters(module, callee_of(call), seen);
 }
 
+/// True if a branch may go back.
+bool has_loop(Function const& function) {
+  std::set<std::uint32_t> seen;
+  return std::any_of(function.body.begin(), function.body.end(), [&](Instruction const& i) {
+    if (i.label != 0) seen.insert(i.label);
+    return i.label == 0 &&
+           (i.opcode.name == "brx" || (i.opcode.name == "bra" && seen.count(operand(i, 0).reg) != 0));
+  });
+}
+
 /// The event of a barrier of the block or the cluster. Lanes of several warps may make up the count of one that is not aligned.
 std::optional<Event::Kind> event_of_barrier(Instruction const& i) {
   Opcode const& op = i.opcode;
@@ -87,9 +97,11 @@ void add_event(Steps& steps, Instruction const& i, Event::Kind kind, Source numb
 }  // namespace
 
 bool may_wait(Module const& module, Function const& function) {
+  bool const loops = has_loop(function);
   return std::any_of(function.body.begin(), function.body.end(), [&](Instruction const& i) {
     Opcode const& op = i.opcode;
     if (i.label != 0) return false;
+    if (op.name == "ld" && loops && is_common(op.space)) return true;
     if (op.name == "call") return call_matters(module, i);
     if (op.name == "multimem" || op.name == "suld" || waits(op) || polls(op)) return true;
     if (is_barrier(op)) return event_of_barrier(i) == Event::Kind::threads;
@@ -111,7 +123,7 @@ void hold_back(Steps& steps, Instruction const& i) {
     add_event(steps, i, Event::Kind::lanes, steps.in(members_of(i), 32));
   } else if (op.has("sync") && i.guard < 0) {
     add_event(steps, i, Event::Kind::warp, constant(0));
-  } else if (polls(op)) {
+  } else if (polls(op) || (op.name == "ld" && op.space == Space::global && !waits(op) && !op.has("nc"))) {
     add_event(steps, i, Event::Kind::poll, access_at(steps, i, operand(i, 1)));
   }
 }

@@ -98,8 +98,8 @@ void warpgroup_multiply(Steps& steps, Instruction const& i, Opcode const& op);
 
 /// True if an instruction asks an mbarrier whether a phase is complete.
 [[nodiscard]] bool polls(Opcode const& op);
-/// True if a lane may wait at an instruction, or by way of its result, for what another one does.
-[[nodiscard]] bool may_wait(Opcode const& op);
+/// True if a lane may wait for what another one does: the events of the code are listed then.
+[[nodiscard]] bool may_wait(Code const& code);
 /// Adds the event of an instruction at which lanes wait for each other, or by which a loop waits.
 void hold_back(Steps& steps, Instruction const& i, Opcode const& op);
 /// Adds an event for an instruction that writes memory and has no access.

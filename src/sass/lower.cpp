@@ -121,8 +121,7 @@ class Lowering {
 Lowering::Lowering(Module const& module, Function const& function, bool stack, bool global)
     : code_(function), rounds_(code_), steps_(module, code_, stack) {
   steps_.lists_global = global;
-  steps_.lists_events = std::any_of(function.body.begin(), function.body.end(),
-                                    [](Instruction const& i) { return may_wait(opcode_of(i.opcode)); });
+  steps_.lists_events = may_wait(code_);
   program_.name = function.name;
   program_.language = "SASS";
   program_.widths.assign(registers, 32);

@@ -16,13 +16,22 @@ void add_event(Steps& steps, Instruction const& i, Opcode const& op, Event::Kind
   e.at.op = std::string(op.text);
   if (steps.guard) e.at.guard = static_cast<std::int32_t>(steps.guard->value);
   e.at.address = mask;
-  e.at.global = op.base.ends_with("G");
+  e.at.global = op.base.ends_with("G") && op.base != "UTMALDG";
   e.at.line = i.line;
   steps.build.add(std::move(e));
 }
 
 /// True for a load or an atomic of global memory for whose change a loop may wait.
-bool polls_global(Opcode const& op) { return op.base == "ATOMG" || (op.base == "LDG" && op.has("STRONG")); }
+bool polls_global(Opcode const& op) {
+  return op.base == "ATOMG" || (op.base == "LDG" && !op.has("CONSTANT"));
+}
+
+/// True if a lane may wait at an instruction, or by way of its result, for what another one does; at a load, in code with loops.
+bool may_wait(Opcode const& op, bool loops) {
+  return op.base.starts_with("ATOM") || polls(op) || (op.base == "CALL" && !op.has("REL")) ||
+         (op.base == "WARPSYNC" && !op.has("ALL") && !op.has("COLLECTIVE")) ||
+         (loops && (op.base == "LD" || op.base == "LDG" || op.base == "LDS"));
+}
 
 bool writes_memory(Opcode const& op) {
   static constexpr std::string_view names[] = {"STG",     "RED",     "REDG",    "ATOMG",  "SUST",
@@ -37,10 +46,14 @@ bool writes_memory(Opcode const& op) {
 
 bool polls(Opcode const& op) { return op.base == "SYNCS" && op.has("PHASECHK"); }
 
-bool may_wait(Opcode const& op) {
-  return op.base.starts_with("ATOM") || polls(op) || polls_global(op) ||
-         (op.base == "LD" && op.has("STRONG")) || (op.base == "CALL" && !op.has("REL")) ||
-         (op.base == "WARPSYNC" && !op.has("ALL") && !op.has("COLLECTIVE"));
+bool may_wait(Code const& code) {
+  std::vector<Instruction> const& body = code.function.body;
+  bool loops = false;
+  for (std::size_t k = 0; k < body.size(); ++k)
+    for (Operand const& o : body[k].operands)
+      loops = loops || (Code::jumps(opcode_of(body[k].opcode).base) && code.target_of(o).value_or(~0U) < k);
+  return std::any_of(body.begin(), body.end(),
+                     [&](Instruction const& i) { return may_wait(opcode_of(i.opcode), loops); });
 }
 
 void hold_back(Steps& steps, Instruction const& i, Opcode const& op) {

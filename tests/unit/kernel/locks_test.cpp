@@ -455,6 +455,83 @@ TEST(KernelLocks, OfMachineCode) {
   EXPECT_EQ(stored_in_sass(column + pairs + "WARPSYNC R7\n" + store).verdict, KernelVerdict::unknown);
 }
 
+// ------------------------------------------------------------------------------------- loops that end with a plain load
+
+/// Lanes that wait for their turn with such a load.
+std::string turn_by(std::string const& load, std::string const& address = "%r5") {
+  return "L: " + load + " %r7, [" + address + "];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n";
+}
+
+TEST(KernelLocks, APlainLoadMayBeRepeatedUntilAnotherLaneWrites) {
+  std::string const next = "add.u32 %r7, %r7, 1; st.shared.u32 [%r5], %r7;",
+                    global = "add.u32 %r7, %r7, 1; st.global.u32 [%rd1], %r7;";
+  is_apart(turn_by("ld.shared.b32"), next);
+  is_apart("cvta.shared.u64 %rd2, %r5;\n" + turn_by("ld.u32", "%rd2"), next);
+  is_apart(turn_by("ld.global.u32", "%rd1"), global);
+  is_apart("mov.u32 %r12, 0;\n" + turn_by("ld.shared.b32"), next + "\n", "add.u32 %r12, %r12, 1;\n");
+  std::string const end = "setp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n";
+  // A register that the load was kept in; a count of rounds that trap; one that the address takes before the flag is set.
+  is_apart(
+      "ld.shared.b32 %r7, [%r5];\nL: setp.eq.u32 %p1, %r7, %r1;\n@%p1 bra X;\nld.shared.b32 %r7, "
+      "[%r5];\nbra L;\nX:\n",
+      next);
+  is_apart(
+      "mov.u32 %r12, 0;\nL: ld.shared.b32 %r7, [%r5];\nsetp.eq.u32 %p1, %r7, %r1;\n@%p1 bra X;\nadd.u32 "
+      "%r12, %r12, 1; setp.lt.u32 %p2, %r12, 100;\n@%p2 bra L;\ntrap;\nX:\n",
+      next);
+  is_apart(
+      "mov.u32 %r12, 0;\nL: shl.b32 %r13, %r12, 2; add.u32 %r13, %r13, %r5; ld.shared.b32 %r7, "
+      "[%r13];\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 add.u32 %r12, %r12, 1;\nsetp.le.u32 %p1, %r12, %r1;\n"
+      "@%p1 bra L;\n",
+      "st.shared.u32 [%r6+4], 1;");
+}
+
+TEST(KernelLocks, APlainLoadIsNoWaitIfTheLoopEndsWithoutAWrite) {
+  auto const is_none = [](std::string const& loop, std::string const& behind = "st.shared.u32 [%r5], 0;") {
+    EXPECT_EQ(held(loop, behind).verdict, KernelVerdict::refuted) << loop;
+  };
+  // Rounds are counted; a list; a union; a search for a number among sorted ones.
+  is_none(
+      "mov.u32 %r12, 0;\nL: ld.shared.b32 %r7, [%r5];\nadd.u32 %r12, %r12, 1; setp.lt.u32 %p1, %r12, "
+      "%r7;\n@%p1 bra L;\n");
+  is_none("mov.u32 %r12, %r6;\nL: ld.shared.b32 %r12, [%r12];\nsetp.ne.u32 %p1, %r12, 0;\n@%p1 bra L;\n");
+  is_none(
+      "mov.u32 %r12, %r6;\nL: mov.u32 %r13, %r12; ld.shared.b32 %r12, [%r13];\nsetp.ne.u32 %p1, %r12, "
+      "%r13;\n@%p1 bra L;\n");
+  is_none(
+      "mov.u32 %r11, 0; mov.u32 %r12, 64;\nL: add.u32 %r13, %r11, %r12; shr.u32 %r13, %r13, 1; shl.b32 "
+      "%r14, %r13, 2; add.u32 %r14, %r14, %r5; ld.shared.b32 %r7, [%r14];\nadd.u32 %r14, %r13, 1; "
+      "setp.lt.u32 %p2, %r7, %r3; selp.b32 %r11, %r14, %r11, %p2; selp.b32 %r12, %r12, %r13, %p2; "
+      "setp.lt.u32 %p1, %r11, %r12;\n@%p1 bra L;\n");
+}
+
+TEST(KernelLocks, LanesThatMeetInEachIterationWithAPlainLoadAreTogether) {
+  auto const rounds = [](std::string const& barrier) {
+    return "mov.u32 %r12, %r1;\nL: " + barrier +
+           "ld.shared.b32 %r7, [%r5];\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra X;\nadd.u32 %r12, %r12, 1; "
+           "setp.lt.u32 %p2, %r12, %r3;\n@%p2 bra L;\nX:\n";
+  };
+  is_apart(rounds(""), "st.shared.u32 [%r5], 1;");
+  is_apart(rounds("setp.eq.u32 %p3, %r12, 9;\n@%p3 bra Y;\nbar.sync 0;\nY: "), "st.shared.u32 [%r5], 1;");
+  EXPECT_EQ(held(rounds("bar.sync 0;\n"), "st.shared.u32 [%r5], 1;").verdict, KernelVerdict::refuted);
+}
+
+TEST(KernelLocks, APlainLoadOfMachineCodeMayBeVolatile) {
+  std::string const column = "SHF.L.U32 R5, R0, 0x7, RZ\n", store = "STS.U16 [R5+0x800], R0\n",
+                    end = "ISETP.NE.AND P0, PT, R6, R0, PT\n@P0 BRA `(.L_1)\n";
+  auto const turns = [&](std::string const& load, std::string const& next) {
+    return stored_in_sass(column + ".L_1:\n" + load + "\n" + end + store + "IADD3 R6, R6, 0x1, RZ\n" + next +
+                          "\n")
+        .verdict;
+  };
+  EXPECT_EQ(turns("LDS R6, [RZ+0x400]", "STS [RZ+0x400], R6"), KernelVerdict::unknown);
+  EXPECT_EQ(turns("LDG.E R6, desc[UR4][R2.64]", "STG.E desc[UR4][R2.64], R6"), KernelVerdict::unknown);
+  EXPECT_EQ(turns("LDG.E.STRONG.SYS R6, desc[UR4][R2.64]", "STG.E.STRONG.SYS desc[UR4][R2.64], R6"),
+            KernelVerdict::unknown);
+  EXPECT_EQ(turns("LD.E R6, desc[UR4][R2.64]", "ST.E desc[UR4][R2.64], R6"), KernelVerdict::unknown);
+  EXPECT_EQ(turns("LDG.E R6, desc[UR4][R2.64]", "STS [RZ+0x400], R6"), KernelVerdict::refuted);
+}
+
 TEST(KernelLocks, ALaneAloneStillHasItsFaults) {
   auto const all = decided(".shared .align 4 .b8 locks[512]; mov.u32 %r5, locks;\n" + taken("%r5") +
                            "mad.lo.u32 %r9, %r1, 256, %r2; st.shared.u32 [%r9], %r1;\n" + given_back("%r5"));
