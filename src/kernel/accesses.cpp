@@ -118,7 +118,9 @@ class AccessDecision {
         out.access.ideal = ideal_of_global(kernel_, m, executed);
         out.access.allowed = allowed_sectors(kernel_.options, out.access);
       }
-      AccessSearch const search{m, executed, named->symbol, out.access.allowed, limit, round};
+      // Steps are for accesses that no data decide.
+      bool const data = round != Round::few && !m.global && launches_.data_in_a_launch(m, executed, 0).data;
+      AccessSearch const search{m, executed, named->symbol, out.access.allowed, data ? 0 : limit, round};
       if (!m.bypasses || !decide_copy(index, search, out)) {
         decide_alone(search, out);
         if (!out.waits && !m.global) decide_source(index, limit, round, out.access);

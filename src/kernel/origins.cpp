@@ -21,11 +21,6 @@ namespace {
 
 constexpr std::size_t most_nodes = 2000;  ///< of a walk to the roots of a term
 
-bool is_load(Leaf const& l) {
-  return l.kind == Leaf::Kind::load ||
-         (l.kind == Leaf::Kind::varying && (l.offset & program::from_memory) != 0);
-}
-
 }  // namespace
 
 void Origins::add_summands(Id id, Walk& walk) const {

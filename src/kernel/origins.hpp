@@ -32,6 +32,12 @@ struct Origin {
   return rank(b) > rank(a) ? b : a;
 }
 
+/// True for a value that comes from memory.
+[[nodiscard]] inline bool is_load(execution::Leaf const& l) {
+  return l.kind == execution::Leaf::Kind::load ||
+         (l.kind == execution::Leaf::Kind::varying && (l.offset & program::from_memory) != 0);
+}
+
 /// Origins of the terms of one kernel.
 class Origins {
  public:

@@ -10,7 +10,7 @@
 
 namespace swizproof::kernel_detail {
 
-/// Four launches of one kernel, each with one value for all parameters and the numbers of a block.
+/// Launches of one kernel: four with one value for all parameters and the numbers of a block, others with a value for each parameter.
 class SampleLaunches {
  public:
   explicit SampleLaunches(ExecutedKernel& kernel) : kernel_(kernel) {}
@@ -24,6 +24,8 @@ class SampleLaunches {
  private:
   struct Launch {
     std::uint64_t parameter, blocks, block;  ///< of each dimension: number of blocks, and the block's
+    std::uint32_t mix = 0;                   ///< 0: all parameters are `parameter`
+    [[nodiscard]] std::uint64_t value_of(execution::Leaf const& parameter) const;
   };
   [[nodiscard]] std::vector<execution::Assumption> numbers_of(Launch const& launch,
                                                               execution::ExecutedAccess const& access,

@@ -57,6 +57,13 @@ TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
   EXPECT_EQ(limited.verdict, KernelVerdict::unknown) << limited.reason;
   EXPECT_NE(limited.reason.find("the limit of 1 steps"), std::string::npos) << limited.reason;
   EXPECT_EQ(one(divided, {.steps = 40}).verdict, KernelVerdict::data);
+  // In a launch with a small parameter and another block than the first.
+  std::string const second =
+      "mov.u32 %r10, %ctaid.x; setp.ne.u32 %p1, %r10, 1;\n@%p1 bra X;\nsetp.gt.u32 %p1, %r3, 1;\n@%p1 bra "
+      "X;\n" +
+      divided + "\nX:";
+  KernelAccess const launched = one(second);
+  EXPECT_EQ(launched.verdict, KernelVerdict::data) << launched.reason;
   // Loaded parts that are multiples of 32 words do not decide the cost.
   std::string const rows =
       "ld.param.u64 %rd1, [g]; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r4, [%rd2]; shl.b32 %r4, %r4, "
