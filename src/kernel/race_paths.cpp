@@ -88,6 +88,22 @@ std::vector<bool> ThreadPaths::near_mbarriers() const {
   return out;
 }
 
+/// Registers that depend on constants and on addresses of arrays alone: whether an array is aligned, say.
+std::vector<bool> ThreadPaths::of_constants() const {
+  std::vector<bool> out(program_.widths.size(), true);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Step const& s : program_.steps) {
+      if (s.dst < 0 || !out[static_cast<std::size_t>(s.dst)]) continue;
+      bool constant = program::computes(s.action) || s.action == Action::symbol;
+      for (Source const& from : {s.a, s.b, s.c}) constant = constant && (from.constant || out[from.value]);
+      changed = changed || !constant;
+      out[static_cast<std::size_t>(s.dst)] = constant;
+    }
+  }
+  return out;
+}
+
 void ThreadPaths::slice() {
   std::vector<std::uint32_t> all, deciding;
   auto const add = [](std::vector<std::uint32_t>& to, Source const& s) {
@@ -107,6 +123,10 @@ void ThreadPaths::slice() {
   for (std::uint32_t const b : flow_.order)
     if (program_.blocks[b].condition >= 0 && near[b])
       deciding.push_back(static_cast<std::uint32_t>(program_.blocks[b].condition));
+  std::vector<bool> const constant = of_constants();
+  for (std::uint32_t const b : flow_.order)
+    if (std::int32_t const c = program_.blocks[b].condition; c >= 0 && constant[static_cast<std::size_t>(c)])
+      all.push_back(static_cast<std::uint32_t>(c));
   std::vector<bool> exact(program_.widths.size(), false), any = exact;
   add_sources(deciding, exact);
   all.insert(all.end(), deciding.begin(), deciding.end());

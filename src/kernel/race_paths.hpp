@@ -90,6 +90,7 @@ class ThreadPaths {
   void slice();
   void add_sources(std::vector<std::uint32_t> work, std::vector<bool>& into) const;
   [[nodiscard]] std::vector<bool> near_mbarriers() const;
+  [[nodiscard]] std::vector<bool> of_constants() const;
   void find_live();
   void number_truths();
   void split(State& state, std::size_t at, bool truth, std::int32_t number);

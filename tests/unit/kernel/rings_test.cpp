@@ -219,6 +219,22 @@ TEST(KernelRings, ABoxIsTheDistanceToTheNextDestination) {
   expect_no_ring(t, "two threads may access one byte");
 }
 
+// Whether an array is aligned is one answer in all launches.
+TEST(KernelRings, AnArrayIsAlignedByABranch) {
+  std::string const align =
+      "mov.u32 %r24, %r2; and.b32 %r25, %r24, 1023; setp.eq.u32 %p7, %r25, 0; @%p7 bra A;\n"
+      "and.b32 %r24, %r24, 64512; add.u32 %r24, %r24, 1024;\nA:\n";
+  RingText t;
+  t.copy =
+      "shl.b32 %r13, %r10, 8; add.u32 %r13, %r13, %r24;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r13], [%rd1], 256, [%r12+4096];\n";
+  t.read = "shl.b32 %r13, %r10, 8; add.u32 %r13, %r13, %r24;\nld.shared.u32 %r15, [%r13+4];\n";
+  KernelOptions options;
+  options.races = true;
+  KernelRaces const races = report_of(align + text_of(t), std::move(options)).races.value();
+  EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+}
+
 TEST(KernelRings, ABarrierOfTheClusterHoldsTheBlock) {
   RingText t;
   t.behind_init = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
