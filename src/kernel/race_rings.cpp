@@ -55,6 +55,59 @@ struct Place {
   auto operator<=>(Place const&) const = default;
 };
 
+namespace {
+
+/// Bytes of the copies of tensors: the distances of destinations, if these are what each mbarrier expects.
+std::map<std::uint32_t, std::uint32_t> boxes_of(std::vector<Mbarrier> const& mbarriers,
+                                                std::vector<SharedAccess> const& accesses,
+                                                std::uint64_t end) {
+  std::map<std::uint32_t, std::uint32_t> boxes;
+  std::set<std::uint64_t> ends{end};
+  for (Mbarrier const& m : mbarriers) {
+    ends.insert(m.address);
+    for (auto const& [to, access] : m.destinations) ends.insert(to);
+  }
+  for (Mbarrier const& m : mbarriers) {
+    std::map<std::uint64_t, std::uint64_t> sizes;
+    std::uint64_t sum = 0;
+    bool tensor = false;
+    for (auto const& [to, access] : m.destinations) {
+      bool const of_tensor = accesses[access].tensor;
+      tensor = tensor || of_tensor;
+      std::uint64_t const bytes = of_tensor ? *ends.upper_bound(to) - to : accesses[access].bytes;
+      if (sizes.emplace(to, bytes).second) sum += bytes;
+    }
+    if (!tensor || m.expected.size() != 1) continue;
+    std::uint64_t const all = *m.expected.begin(), equal = sizes.empty() ? 0 : all / sizes.size();
+    bool const fits =
+        equal * sizes.size() == all &&
+        std::all_of(sizes.begin(), sizes.end(), [&](auto const& s) { return equal <= s.second; });
+    if (sum != all && !fits) continue;
+    for (auto const& [to, access] : m.destinations) {
+      if (!accesses[access].tensor) continue;
+      auto const bytes = static_cast<std::uint32_t>(sum == all ? sizes.at(to) : equal);
+      auto const [at, fresh] = boxes.emplace(access, bytes);
+      if (!fresh && at->second != bytes) at->second = 0;  // not one number
+    }
+  }
+  return boxes;
+}
+
+/// The sizes of boxes, as assumptions.
+std::vector<std::string> assumptions_of(std::map<std::uint32_t, std::uint32_t> const& boxes,
+                                        Program const& program) {
+  std::map<std::uint32_t, std::set<std::uint32_t>> lines;
+  for (auto const& [access, bytes] : boxes) lines[bytes].insert(program.accesses[access].line);
+  std::vector<std::string> out;
+  for (auto const& [bytes, of] : lines)
+    out.push_back(fmt::format(
+        "boxes of tensors have {} bytes each, so that their mbarriers expect all of them: PTX lines {}",
+        bytes, fmt::join(of, ", ")));
+  return out;
+}
+
+}  // namespace
+
 class RingSearch : public PathObserver {
  public:
   RingSearch(Program const& program, program::Flow const& flow, std::vector<SharedAccess> const& accesses,
@@ -67,7 +120,7 @@ class RingSearch : public PathObserver {
   [[nodiscard]] std::string doubt(std::uint32_t& line) const;
   [[nodiscard]] std::vector<Rings::Crowd> crowds() const;
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> const& boxes() const { return boxes_; }
-  [[nodiscard]] std::vector<std::string> assumed() const;
+  [[nodiscard]] std::vector<std::string> assumed() const { return assumptions_of(boxes_, program_); }
 
   void access(PathHistory& h, std::uint32_t access, PathValue const& address, PathValue const& size) override;
   void waited(PathHistory& h, std::uint32_t access, PathValue const& address,
@@ -100,7 +153,6 @@ class RingSearch : public PathObserver {
   void place(PathHistory& h, std::uint32_t access, PathValue const& address, std::uint64_t fills);
   void normalise(PathHistory& h) const;
   void find_rings();
-  void find_boxes();
   [[nodiscard]] bool holds_for_samples(std::uint32_t full, std::uint32_t empty) const;
   [[nodiscard]] std::uint64_t held(PathHistory const& h) const;
   [[nodiscard]] std::uint64_t filled(PathHistory const& h) const;
@@ -149,7 +201,7 @@ std::string RingSearch::find(std::uint32_t& line) {
   bool const sampled = paths.follow(*this);
   if (obstacle_.empty() && !sampled) obstacle_ = many;
   if (obstacle_.empty()) find_rings();
-  if (obstacle_.empty()) find_boxes();
+  if (obstacle_.empty()) boxes_ = boxes_of(mbarriers_, accesses_, end_);
   sampling_ = false;
   for (std::set<Place>& places : places_) places.clear();
   if (obstacle_.empty() && !paths.follow(*this) && obstacle_.empty()) obstacle_ = many;
@@ -424,7 +476,7 @@ void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& ad
   if (at == h.pending.end() || key(*at) != key(one)) h.pending.insert(at, one);
 }
 
-// ------------------------------------------------------------------------------------- rings and boxes
+// ------------------------------------------------------------------------------------- rings
 
 /// True if all arrivals that were seen keep premises 2 and 3.
 bool RingSearch::holds_for_samples(std::uint32_t full, std::uint32_t empty) const {
@@ -462,49 +514,6 @@ void RingSearch::find_rings() {
     }
   for (std::uint32_t m = 0; m < mbarriers_.size(); ++m)
     if (ring_of_[m] < 0) add(m, -1);
-}
-
-/// Bytes of the copies of tensors: the distances of destinations, if these are what each mbarrier expects.
-void RingSearch::find_boxes() {
-  std::set<std::uint64_t> ends{end_};
-  for (Mbarrier const& m : mbarriers_) {
-    ends.insert(m.address);
-    for (auto const& [to, access] : m.destinations) ends.insert(to);
-  }
-  for (Mbarrier const& m : mbarriers_) {
-    std::map<std::uint64_t, std::uint64_t> sizes;
-    std::uint64_t sum = 0;
-    bool tensor = false;
-    for (auto const& [to, access] : m.destinations) {
-      bool const of_tensor = accesses_[access].tensor;
-      tensor = tensor || of_tensor;
-      std::uint64_t const bytes = of_tensor ? *ends.upper_bound(to) - to : accesses_[access].bytes;
-      if (sizes.emplace(to, bytes).second) sum += bytes;
-    }
-    if (!tensor || m.expected.size() != 1) continue;
-    std::uint64_t const all = *m.expected.begin(), equal = sizes.empty() ? 0 : all / sizes.size();
-    bool const fits =
-        equal * sizes.size() == all &&
-        std::all_of(sizes.begin(), sizes.end(), [&](auto const& s) { return equal <= s.second; });
-    if (sum != all && !fits) continue;
-    for (auto const& [to, access] : m.destinations) {
-      if (!accesses_[access].tensor) continue;
-      auto const bytes = static_cast<std::uint32_t>(sum == all ? sizes.at(to) : equal);
-      auto const [at, fresh] = boxes_.emplace(access, bytes);
-      if (!fresh && at->second != bytes) at->second = 0;  // not one number
-    }
-  }
-}
-
-std::vector<std::string> RingSearch::assumed() const {
-  std::map<std::uint32_t, std::set<std::uint32_t>> lines;
-  for (auto const& [access, bytes] : boxes_) lines[bytes].insert(program_.accesses[access].line);
-  std::vector<std::string> out;
-  for (auto const& [bytes, of] : lines)
-    out.push_back(fmt::format(
-        "boxes of tensors have {} bytes each, so that their mbarriers expect all of them: PTX lines {}",
-        bytes, fmt::join(of, ", ")));
-  return out;
 }
 
 // ------------------------------------------------------------------------------------- answers
