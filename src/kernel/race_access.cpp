@@ -1,8 +1,11 @@
 #include "race_access.hpp"
 
 #include "known_bits.hpp"
+#include "race_intervals.hpp"
 
 #include <swizproof/engine/walk.hpp>
+#include <swizproof/hardware/mma_descriptor.hpp>
+#include <swizproof/hardware/tensor_memory.hpp>
 #include <swizproof/program/opcode.hpp>
 
 #include <algorithm>
@@ -18,11 +21,10 @@ namespace swizproof::kernel_detail {
 using execution::ExecutedAccess;
 using program::MemoryAccess;
 
-bool is_wgmma(program::SharedOperand const& operand) { return operand.is_descriptor() && !operand.tcgen05; }
-
 namespace {
 
-constexpr unsigned rows_of_a = 64;  ///< of wgmma [PTX ISA 9.1, 9.7.15.2]
+constexpr std::uint64_t most_shared = 1 << 18;  ///< bytes: more than a block can have
+constexpr unsigned rows_of_a = 64;              ///< of wgmma [PTX ISA 9.1, 9.7.15.2]
 
 /// N and K of `m64nNkK`; zeros if there is no such part.
 std::pair<unsigned, unsigned> shape_of(ptx::Opcode const& op) {
@@ -39,22 +41,70 @@ std::pair<unsigned, unsigned> shape_of(ptx::Opcode const& op) {
 
 /// Calls fn(mn, k) for one element of each 16 bytes of a tile.
 template <class Fn>
-void each_unit(WgmmaTile const& t, Fn const& fn) {
-  unsigned const unit = 16 / t.element_bytes, depth = operand_k_bytes / t.element_bytes;
+void each_unit(OperandTile const& t, Fn const& fn) {
+  unsigned const unit = 16 / t.element_bytes, depth = t.row_bytes / t.element_bytes;
   bool const k = t.major == Major::k;
   for (unsigned row = 0; row < t.rows; row += k ? 1 : unit)
     for (unsigned column = 0; column < depth; column += k ? unit : 1) fn(row, column);
 }
 
-/// The tile of a descriptor whose fields are these bits; nothing if it is not modelled.
-std::optional<WgmmaTile> tile_of(ptx::Instruction const& i, bool a, std::uint64_t fields) {
-  auto const [n, k] = shape_of(i.opcode);
-  DecodedDescriptor const decoded = decode(OperandReader::wgmma, fields & ~start_mask);
-  if (n == 0 || (k != 8 && k != 16 && k != 32) || i.opcode.has("sp") || decoded.reserved != 0 ||
-      decoded.mode_is_wrong || i.operands.size() < 3)
+/// The fields of a descriptor of these bits; nothing if they are not modelled.
+std::optional<MatrixDescriptor> fields_of(OperandReader reader, std::uint64_t bits) {
+  DecodedDescriptor const decoded = decode(reader, bits & ~start_mask);
+  if (decoded.reserved != 0 || decoded.mode_is_wrong || decoded.version_is_wrong ||
+      decoded.leading_is_address)
     return std::nullopt;
-  WgmmaTile out;
-  out.fields = wgmma_descriptor(fields & ~start_mask);
+  return decoded.descriptor;
+}
+
+/// Sets the extent of a tile.
+OperandTile measured(OperandTile out) {
+  each_unit(out, [&](unsigned row, unsigned column) {
+    out.extent = std::max(
+        out.extent,
+        16 + operand_offset(out.fields.operand_mode().shape, out.fields.leading_byte_offset,
+                            out.fields.stride_byte_offset, out.major, out.element_bytes, row, column));
+  });
+  return out;
+}
+
+/// The tile of tcgen05.mma, of A or of B; nothing if it is not modelled. `instruction`: its instruction descriptor; if it is not known, the largest of all.
+std::optional<OperandTile> tile_of_mma(program::Opcode const& op, bool a, MatrixDescriptor const& fields,
+                                       std::optional<std::uint32_t> instruction) {
+  TensorMmaQualifiers const form = mma_qualifiers([&](std::string_view word) { return op.has(word); });
+  if (form.kind == nullptr) return std::nullopt;
+  MmaDescriptor const d = mma_descriptor(*form.kind, instruction.value_or(0), form.form);
+  if (instruction && (!d.defect.empty() || d.sparse || d.disagrees)) return std::nullopt;
+  OperandTile out;
+  out.fields = fields;
+  out.element_bytes = form.kind->is_packed() ? 1 : form.kind->bits / 8;
+  out.rows = a ? d.m : d.n, out.major = a ? d.a_major : d.b_major;
+  if (instruction) return measured(out);
+  out.rows = a ? 128 : 256, out.major = Major::mn;
+  std::uint32_t const transposed = measured(out).extent;
+  out.major = Major::k, out.extent = transposed;
+  return measured(out);
+}
+
+/// The tile of tcgen05.cp; nothing if it is not modelled.
+std::optional<OperandTile> tile_of_copy(program::Opcode const& op, MatrixDescriptor const& fields) {
+  for (TensorMemoryCopy const& c : tensor_memory_copies) {
+    if (!op.has(c.name.substr(0, c.name.find('.')))) continue;
+    OperandTile out;
+    out.fields = fields, out.rows = c.rows, out.element_bytes = 4, out.row_bytes = 4 * c.columns;
+    return measured(out);
+  }
+  return std::nullopt;
+}
+
+/// The tile of a descriptor of wgmma whose fields are these bits; nothing if it is not modelled.
+std::optional<OperandTile> tile_of(ptx::Instruction const& i, bool a, std::uint64_t fields) {
+  auto const [n, k] = shape_of(i.opcode);
+  auto const decoded = fields_of(OperandReader::wgmma, fields);
+  if (n == 0 || (k != 8 && k != 16 && k != 32) || i.opcode.has("sp") || !decoded || i.operands.size() < 3)
+    return std::nullopt;
+  OperandTile out;
+  out.fields = *decoded;
   out.rows = a ? rows_of_a : n, out.by_warps = a;
   out.element_bytes = operand_k_bytes / k;
   if (out.element_bytes == 2) {  // majors are the last operands: of A in shared memory, then of B
@@ -63,16 +113,10 @@ std::optional<WgmmaTile> tile_of(ptx::Instruction const& i, bool a, std::uint64_
     if (at >= i.operands.size() || i.operands[at].kind != ptx::Operand::Kind::immediate) return std::nullopt;
     out.major = i.operands[at].value != 0 ? Major::mn : Major::k;
   }
-  OperandAtom const atom{out.piece(), 8, out.fields.mode != WgmmaMode::none};
-  each_unit(out, [&](unsigned row, unsigned column) {
-    out.extent = std::max(
-        out.extent, 16 + operand_offset(atom, out.fields.leading_byte_offset, out.fields.stride_byte_offset,
-                                        out.major, out.element_bytes, row, column));
-  });
-  return out;
+  return measured(out);
 }
 
-bool has(std::string const& op, std::string_view part) { return op.find(part) != std::string::npos; }
+bool has(std::string_view op, std::string_view part) { return op.find(part) != std::string::npos; }
 
 RaceRole role_of(MemoryAccess const& m) {
   if (m.op.starts_with("atom") || m.op.starts_with("red")) return RaceRole::atomic;
@@ -116,11 +160,13 @@ bool touches_otherwise(ptx::Opcode const& op) {
 
 /// True for an operand that is an access of --races.
 bool is_taken(program::SharedOperand const& o) {
-  bool const copies =
-      o.at.op.starts_with("cp.async.bulk.shared") || o.at.op.starts_with("cp.async.bulk.tensor");
-  bool const copy = copies && !has(o.at.op, "multicast") && !has(o.at.op, "cta_group") &&
-                    has(o.at.op, ".mbarrier::complete_tx") && o.role != program::OperandRole::source;
-  return is_wgmma(o) || copy || o.at.op.starts_with("mbarrier");
+  Group const group = group_of(o.at);
+  bool const one_block = has(o.at.op, "cta_group::1") && !has(o.at.op, ".sp");
+  if (o.is_descriptor()) return !o.tcgen05 || one_block;
+  bool const copy = group == Group::phase && has(o.at.op, ".mbarrier::complete_tx") &&
+                    !has(o.at.op, "cta_group::2") && o.role != program::OperandRole::source;
+  return copy || group == Group::bulk || o.at.op.starts_with("mbarrier") ||
+         o.at.op.starts_with("tcgen05.commit");
 }
 
 class Classification {
@@ -143,11 +189,17 @@ class Classification {
     out_.all.resize(lowered_.accesses.size());
     for (std::size_t i = 0; i < out_.all.size(); ++i)
       if (execution_.accesses[i].reached) lowered_.accesses[i].operand >= 0 ? operand(i) : access(i);
-    for (ptx::Instruction const& i : function_.body)
+    for (ptx::Instruction const& i : function_.body) {
+      bool const of_cluster = i.opcode.name == "mapa" || has(i.opcode.text, ".multicast");
+      out_.one_block = out_.one_block || of_cluster;
+      if (of_cluster && function_.reqnctapercluster[0] != 0)
+        hinder(std::string(i.opcode.text) + " of a cluster is not modelled", i.line);
       if (touches_otherwise(i.opcode) && !taken_.count(&i))
         ++out_.count, hinder(std::string(i.opcode.text) + " is not modelled", i.line);
+    }
     for (std::size_t i = 0; i < lowered_.operands.size(); ++i)
-      if (execution_.operands[i].reached && !is_taken(lowered_.operands[i]))
+      if (execution_.operands[i].reached && !is_taken(lowered_.operands[i]) &&
+          lowered_.operands[i].role != program::OperandRole::instruction)
         ++out_.count, hinder(lowered_.operands[i].at.op + " is not modelled", lowered_.operands[i].at.line);
     return std::move(out_);
   }
@@ -175,6 +227,7 @@ class Classification {
     if (root == Origins::Root::shared && origins_.is_of_array(e.address, symbol)) one.array = symbol;
     one.matrix = matrix_of(m);
     if (one.matrix) one.givers = 8 * m.instruction->matrices;
+    if (m.op.starts_with("tcgen05.alloc")) one.matrix = MatrixRows{}, one.givers = 1;  // any lane of the warp
     one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
     ++out_.count;
     if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
@@ -184,7 +237,7 @@ class Classification {
 
   void operand(std::size_t index) {
     MemoryAccess const& m = lowered_.accesses[index];
-    if (is_wgmma(lowered_.operands[static_cast<std::size_t>(m.operand)])) return descriptor(index);
+    if (lowered_.operands[static_cast<std::size_t>(m.operand)].is_descriptor()) return descriptor(index);
     SharedAccess& one = out_.all[index];
     ++out_.count;
     std::uint32_t symbol = 0;
@@ -198,14 +251,51 @@ class Classification {
     one.role = barrier && !m.op.starts_with("mbarrier.init") ? RaceRole::atomic : RaceRole::write;
     if (barrier) return;
     one.tensor = lowered_.operands[static_cast<std::size_t>(m.operand)].tensor;
-    if (one.tensor) return void(one.bytes = 0);
+    bool const from_shared = group_of(m) == Group::bulk;
+    if (from_shared) one.role = RaceRole::read;
+    if (one.tensor && from_shared) one.end = end_of(one.array);
+    if (one.tensor) return void(one.bytes = from_shared ? 16 : 0);
     Node const& size = execution_.node(execution_.accesses[index].size);
     if (size.op != Op::constant || size.value == 0)
       return hinder("the size of a bulk copy is no constant: " + m.op, m.line);
     one.bytes = static_cast<std::uint32_t>(size.value);
   }
 
-  /// The tile that wgmma reads, where all fields but the start are constants.
+  /// The end of an array, or of shared memory if it is not known.
+  [[nodiscard]] std::uint64_t end_of(std::int64_t array) const {
+    if (array < 0) return most_shared;
+    program::Variable const& v = lowered_.symbols[static_cast<std::size_t>(array)];
+    return v.placed && !v.extern_array ? *v.placed + v.bytes : most_shared;
+  }
+
+  /// The instruction descriptor of a tcgen05.mma, if all its bits but those that select scale factors are constants.
+  std::optional<std::uint32_t> instruction_of(std::size_t matrix) {
+    constexpr std::uint64_t selectors = 0x60000030;
+    for (std::size_t o = matrix + 1; o < lowered_.operands.size() && o < matrix + 3; ++o) {
+      if (lowered_.operands[o].role != program::OperandRole::instruction) continue;
+      Bits const b = known_.of(execution_.operands[o].address);
+      std::uint64_t const free = has(lowered_.operands[o].at.op, "block_scale") ? selectors : 0;
+      if ((low_bits(32) & ~(b.zeros | b.ones) & ~free) != 0) return std::nullopt;
+      return static_cast<std::uint32_t>(b.ones);
+    }
+    return std::nullopt;
+  }
+
+  /// The tile that tcgen05 reads.
+  std::optional<OperandTile> tile_of_tensor(std::size_t matrix, std::uint64_t bits) {
+    program::SharedOperand const& o = lowered_.operands[matrix];
+    program::Opcode const op(o.at.op);
+    auto const fields = fields_of(OperandReader::tcgen05, bits);
+    if (!fields) return std::nullopt;
+    if (!op.has("cp"))
+      return tile_of_mma(op, o.role == program::OperandRole::descriptor_a, *fields, instruction_of(matrix));
+    return tile_of_copy(op, *fields);
+  }
+
+  /// Bits of a descriptor that a sum of its low word may carry into: two between fields, and the leading byte offset.
+  static constexpr std::uint64_t carried = 0xc000c000, leading = 0xffffc000;
+
+  /// The tile that wgmma or tcgen05 reads, where all fields but the start are constants, or do not matter.
   void descriptor(std::size_t index) {
     MemoryAccess const& m = lowered_.accesses[index];
     ExecutedAccess const& e = execution_.accesses[index];
@@ -213,13 +303,20 @@ class Classification {
     ptx::Instruction const& i = *instructions_.at(static_cast<std::uint32_t>(index));
     ++out_.count;
     Bits const b = known_.of(e.address);
-    if ((~start_mask & ~(b.zeros | b.ones)) != 0)
+    std::uint64_t const open = ~start_mask & ~(b.zeros | b.ones);
+    if ((open & ~leading) != 0) return hinder("a field of a descriptor is no constant: " + m.op, m.line);
+    auto const matrix = static_cast<std::size_t>(m.operand);
+    program::SharedOperand const& o = lowered_.operands[matrix];
+    auto const tile_with = [&](std::uint64_t bits) {
+      return o.tcgen05 ? tile_of_tensor(matrix, bits)
+                       : tile_of(i, o.role == program::OperandRole::descriptor_a, bits);
+    };
+    one.tile = tile_with(b.ones & ~(open | carried));
+    // A start of 14 bits may carry into a field that does not matter.
+    if (open != 0 && one.tile && tile_with(b.ones | (open & ~carried))->extent != one.tile->extent)
       return hinder("a field of a descriptor is no constant: " + m.op, m.line);
-    bool const a =
-        lowered_.operands[static_cast<std::size_t>(m.operand)].role == program::OperandRole::descriptor_a;
-    one.tile = tile_of(i, a, b.ones);
-    if (!one.tile) return hinder(m.op + " is not modelled", m.line);
-    one.role = RaceRole::read, out_.descriptors = true;
+    if (!one.tile) return hinder("the matrix of " + m.op + " is not modelled", m.line);
+    one.role = RaceRole::read, out_.tiles = true, out_.descriptors = out_.descriptors || !o.tcgen05;
     std::uint32_t symbol = 0;
     if (origins_.root_of(e.address, symbol) == Origins::Root::shared &&
         origins_.is_of_array(e.address, symbol))
@@ -244,14 +341,12 @@ Accessors MatrixRows::accessors(std::uint32_t giver, std::uint32_t byte) const {
   return {giver, of_row, trans ? warp + 4 * element + row / 2 : of_row};
 }
 
-std::vector<std::uint32_t> WgmmaTile::units(std::uint32_t start, std::uint32_t warp) const {
-  WgmmaDescriptor d = fields;
-  d.start = start;
+std::vector<std::uint32_t> OperandTile::units(std::uint32_t start, std::uint32_t warp) const {
   std::set<std::uint32_t> out;
   unsigned const quarter = rows / 4;
   each_unit(*this, [&](unsigned row, unsigned column) {
     if (!by_warps || row / quarter == warp % 4)
-      out.insert(wgmma_address(d, major, element_bytes, row, column).bytes & ~15U);
+      out.insert(address_read(fields, major, element_bytes, start, row, column).bytes & ~15U);
   });
   return {out.begin(), out.end()};
 }

@@ -1,9 +1,9 @@
-// Accesses to shared memory as --races takes them: loads, stores, atomics, cp.async, and what wgmma reads through descriptors.
+// Accesses to shared memory as --races takes them: loads, stores, atomics, copies, and what wgmma and tcgen05 read through descriptors.
 #pragma once
 
 #include "origins.hpp"
 
-#include <swizproof/hardware/wgmma.hpp>
+#include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/program/program.hpp>
 #include <swizproof/ptx/module.hpp>
 
@@ -18,16 +18,17 @@ namespace swizproof::kernel_detail {
 /// Accesses by what they do; `none`: not to shared memory, or not modelled.
 enum class RaceRole : std::uint8_t { none, read, write, atomic };
 
-/// Bytes that wgmma reads through a descriptor, whose fields are constants.
-struct WgmmaTile {
-  WgmmaDescriptor fields{};  ///< without the start
+/// Bytes that wgmma or tcgen05 reads through a descriptor, whose fields are constants.
+struct OperandTile {
+  MatrixDescriptor fields{};  ///< without the start
   Major major = Major::k;
   unsigned rows = 0;  ///< elements along m or n
   unsigned element_bytes = 0;
-  bool by_warps = false;     ///< A: each warp of the warpgroup reads its quarter of the rows
+  unsigned row_bytes = operand_k_bytes;
+  bool by_warps = false;     ///< A of wgmma: each warp of the warpgroup reads its quarter of the rows
   std::uint32_t extent = 0;  ///< bytes from the start to the end of the last one, before the swizzle
   /// Bytes of the aligned pieces in which the swizzle moves 16-byte units.
-  [[nodiscard]] std::uint32_t piece() const { return atom_row_bytes(fields.mode); }
+  [[nodiscard]] std::uint32_t piece() const { return fields.operand_mode().shape.row_bytes; }
   /// Addresses of the units of 16 bytes that a warp reads, for a start in bytes.
   [[nodiscard]] std::vector<std::uint32_t> units(std::uint32_t start, std::uint32_t warp) const;
 };
@@ -55,7 +56,8 @@ struct SharedAccess {
   std::uint32_t bytes = 0;  ///< of each thread; of wgmma not used
   std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
   bool tensor = false;      ///< a copy of a tensor, whose bytes are not in the PTX
-  std::optional<WgmmaTile> tile{};     ///< of a descriptor: the access is complete behind a wait
+  std::uint64_t end = 0;    ///< of a copy of a tensor from shared memory: it may read all bytes up to here
+  std::optional<OperandTile> tile{};   ///< of a descriptor: the access is complete behind a wait
   std::optional<MatrixRows> matrix{};  ///< of ldmatrix or stmatrix
   std::uint32_t givers = 32;           ///< lanes of a warp that give an address: the lowest
 };
@@ -67,12 +69,12 @@ struct SharedAccesses {
   std::string obstacle{};              ///< reason if one of them is not modelled; empty: none
   std::vector<std::uint32_t> lines{};  ///< lines of those that are not modelled
   bool descriptors = false;            ///< some are wgmma's
+  bool tiles = false;                  ///< some are of descriptors
+  bool one_block =
+      false;  ///< some are of the block's own memory if its cluster has no other one: by mapa or .multicast
 };
 
-/// True for a descriptor that wgmma reads.
-[[nodiscard]] bool is_wgmma(program::SharedOperand const& operand);
-
-/// Makes accesses of the descriptors of wgmma, of bulk copies from global memory and of operations of mbarriers: they are executed like those.
+/// Makes accesses of the descriptors of wgmma and tcgen05, of bulk copies and of operations of mbarriers: they are executed like those.
 void operands_as_accesses(program::Program& lowered);
 
 /// Classifies the accesses. `lowered`: of the function, with operands_as_accesses().

@@ -145,6 +145,13 @@ std::uint64_t crowd_of(program::Program const& program, execution::Execution con
   return warps ? std::accumulate(warps->begin(), warps->end(), std::uint64_t{0}) : threads_of(shapes);
 }
 
+bool of_one_warp(program::Program const& program, execution::Execution const& execution,
+                 BlockShapes const& shapes, std::vector<Id> const& guards) {
+  auto const warps = by_warp(program, execution, shapes, guards);
+  return warps &&
+         std::count(warps->begin(), warps->end(), 0U) + 1 >= static_cast<std::ptrdiff_t>(warps->size());
+}
+
 std::string why_too_many(program::Program const& program, execution::Execution const& execution,
                          BlockShapes const& shapes, Rings::Crowd const& crowd, bool& of_warpgroups) {
   auto const guards_of = [&](std::set<std::uint32_t> const& accesses) {

@@ -21,6 +21,10 @@ namespace swizproof::kernel_detail {
 [[nodiscard]] std::uint64_t crowd_of(program::Program const& program, execution::Execution const& execution,
                                      BlockShapes const& shapes, std::vector<std::uint32_t> const& guards);
 
+/// True if one warp alone has threads that make one of the guards true. Checked by KernelRings.OneWarpAllocatesColumns.
+[[nodiscard]] bool of_one_warp(program::Program const& program, execution::Execution const& execution,
+                               BlockShapes const& shapes, std::vector<std::uint32_t> const& guards);
+
 /// Empty if an mbarrier counts the threads that arrive at it, or use its stage: premise 4 of race_rings.hpp. Else the reason. `of_warpgroups` is set if threads
 /// arrive for others of their warpgroups. Checked by KernelRings.AThreadArrivesForItsWarpgroup.
 [[nodiscard]] std::string why_too_many(program::Program const& program, execution::Execution const& execution,

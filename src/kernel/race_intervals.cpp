@@ -17,7 +17,8 @@ using program::Program;
 
 Group group_of(ptx::Opcode const& op) {
   if (op.name == "wgmma") return Group::wgmma;
-  return op.name == "cp" && !op.has("bulk") ? Group::copy : Group::none;
+  if (op.name != "cp" || op.has("mbarrier::complete_tx::bytes")) return Group::none;
+  return op.has("bulk") ? Group::bulk : Group::copy;
 }
 
 namespace {
@@ -27,23 +28,49 @@ struct BarrierForm {
   bool whole = false;
   std::string why{};
   std::optional<std::uint64_t> number{};
+  bool counts = false;  ///< it has a count
 };
+
+bool is_async_proxy(Group group) {
+  return group == Group::wgmma || group == Group::phase || group == Group::bulk;
+}
 
 bool is_immediate(ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::immediate; }
 
+/// The number of an operand: an immediate, or a register that is written once, by a mov of one.
+std::optional<std::uint64_t> number_of(ptx::Function const& function, ptx::Operand const& o) {
+  if (is_immediate(o)) return o.value;
+  if (o.kind != ptx::Operand::Kind::reg) return std::nullopt;
+  ptx::Instruction const* writer = nullptr;
+  for (ptx::Instruction const& i : function.body) {
+    auto const is_it = [&](ptx::Operand const& to) {
+      return to.kind == ptx::Operand::Kind::reg && to.reg == o.reg;
+    };
+    bool const reads = (i.opcode.name == "bar" || i.opcode.name == "barrier") && !i.opcode.has("red");
+    bool const writes =
+        !reads && !i.operands.empty() &&
+        (is_it(i.operands[0]) || std::any_of(i.operands[0].parts.begin(), i.operands[0].parts.end(), is_it));
+    if (!writes) continue;
+    if (writer != nullptr || i.opcode.name != "mov" || i.guard >= 0) return std::nullopt;
+    writer = &i;
+  }
+  if (writer == nullptr || writer->operands.size() != 2 || !is_immediate(writer->operands[1]))
+    return std::nullopt;
+  return writer->operands[1].value;
+}
+
 /// bar.sync and barrier.sync of the whole block; with a reduction, too. [PTX ISA 9.1: bar, barrier]
-BarrierForm form_of(ptx::Instruction const& i, std::uint64_t threads) {
+BarrierForm form_of(ptx::Function const& function, ptx::Instruction const& i, std::uint64_t threads) {
   std::size_t const name = i.opcode.has("red") ? 1 : 0;
-  if (i.operands.size() <= name || !is_immediate(i.operands[name]))
-    return {false, "a barrier's number is no constant", {}};
-  std::uint64_t const number = i.operands[name].value;
+  auto const named = i.operands.size() <= name ? std::nullopt : number_of(function, i.operands[name]);
+  if (!named) return {false, "a barrier's number is no constant", {}};
+  std::uint64_t const number = *named;
   if (i.guard >= 0) return {false, "a barrier has a guard", number};
   if (i.opcode.has("arrive")) return {false, "bar.arrive is not modelled", number};
   std::size_t const rest = i.operands.size() - name - 1;
   bool const counted = i.opcode.has("red") ? rest > 1 : rest > 0;
   if (!counted) return {true, {}, number};
-  ptx::Operand const& count = i.operands[name + 1];
-  if (is_immediate(count) && threads != 0 && count.value == threads) return {true, {}, number};
+  if (number_of(function, i.operands[name + 1]) == threads) return {true, {}, number, true};
   return {false, "a barrier of a part of the block is not modelled", number};
 }
 
@@ -51,7 +78,8 @@ BarrierForm form_of(ptx::Instruction const& i, std::uint64_t threads) {
 bool is_other_order(ptx::Opcode const& op) {
   bool const flag = op.name == "ld" || op.name == "st" || op.name == "atom" || op.name == "red" ||
                     (op.name == "fence" && !op.has("proxy") && !op.has("mbarrier_init"));
-  return op.name == "mbarrier" || (op.name == "cp" && op.has("bulk") && op.has("wait_group")) ||
+  return op.name == "mbarrier" || (op.name == "tcgen05" && (op.has("mma") || op.has("cp"))) ||
+         (op.name == "cp" && op.has("bulk") && op.has("wait_group")) ||
          (!flag && (op.has("acquire") || op.has("release") || op.has("acq_rel")));
 }
 
@@ -117,7 +145,7 @@ bool ends_cluster_barrier(ptx::Function const& function, Program const& lowered,
 }  // namespace
 
 Barriers barriers_of(ptx::Function const& function, Program const& lowered, Program const& program,
-                     std::uint64_t threads) {
+                     std::uint64_t threads, bool smaller) {
   Barriers out;
   std::set<std::uint64_t> whole, partial;  // numbers of barriers
   for (program::LoweredInstruction const& at : lowered.instructions) {
@@ -140,7 +168,9 @@ Barriers barriers_of(ptx::Function const& function, Program const& lowered, Prog
       if (!all) out.other = "a barrier of some lanes of a warp is not modelled";
       if (!all) continue;
     } else if (!cluster) {
-      BarrierForm const form = form_of(i, threads);
+      BarrierForm const form = form_of(function, i, threads);
+      // A smaller block does not pass it: a proof holds for it, too, and an execution would not.
+      if (form.counts && smaller) out.other = "a barrier that counts the largest block";
       if (!form.number) out.broken = form.why;
       if (!form.whole) out.partial = form.why;
       if (form.number) (form.whole ? whole : partial).insert(*form.number);
@@ -233,11 +263,10 @@ class IntervalSearch {
     std::vector<std::pair<Visit, Visit>> out;
     to_fence_ = true;
     each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
-      if (group_of(m) == Group::wgmma || group_of(m) == Group::phase) return;
+      if (is_async_proxy(group_of(m))) return;
       Visit const first{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
       for (Visit const& v : follow(first, b, s).own)
-        if (Group const g = group_of(program_.accesses[v.access]); g == Group::wgmma || g == Group::phase)
-          out.emplace_back(first, v);
+        if (is_async_proxy(group_of(program_.accesses[v.access]))) out.emplace_back(first, v);
     });
     return out;
   }
@@ -472,10 +501,11 @@ bool has_access(Program const& program, std::uint32_t block) {
 }  // namespace
 
 Group group_of(MemoryAccess const& access) {
-  if (access.operand >= 0)
-    return access.op.starts_with("wgmma") ? Group::wgmma
-           : access.op.starts_with("cp.") ? Group::phase
-                                          : Group::none;
+  if (access.op.starts_with("wgmma")) return Group::wgmma;
+  if (access.op.find(".bulk_group") != std::string::npos) return Group::bulk;
+  if (access.op.starts_with("cp.async.bulk") || access.op.starts_with("clusterlaunchcontrol") ||
+      access.op.starts_with("tcgen05.mma") || access.op.starts_with("tcgen05.cp"))
+    return Group::phase;
   return access.instruction && access.instruction->operation == Operation::cp_async ? Group::copy
                                                                                     : Group::none;
 }

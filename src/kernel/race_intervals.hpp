@@ -35,8 +35,9 @@ struct BarrierAt {
   std::uint32_t instruction = 0;  ///< index in Function::body: some instructions have no step
 };
 
-/// Groups of accesses that are complete behind a wait: of cp.async, of wgmma, or of a phase of an mbarrier.
-enum class Group : std::uint8_t { none, copy, wgmma, phase };
+/// Groups of accesses that are complete behind a wait: of cp.async, of wgmma, of a phase of an mbarrier (bulk copies to shared memory, and reads by
+/// tcgen05), or of bulk copies from shared memory.
+enum class Group : std::uint8_t { none, copy, wgmma, phase, bulk };
 
 /// Mbarriers of one phase (race_phases.hpp), by address.
 struct Phases {
@@ -67,9 +68,9 @@ struct Barriers {
   Phases phases{};
 };
 
-/// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of a block, 0 if not known.
+/// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of the largest block; `smaller`: there are others.
 [[nodiscard]] Barriers barriers_of(ptx::Function const& function, program::Program const& lowered,
-                                   program::Program const& program, std::uint64_t threads);
+                                   program::Program const& program, std::uint64_t threads, bool smaller);
 
 /// Iteration of a loop around an access: so many behind that of the barrier that begins the interval, or behind the first one of a loop
 /// that is entered in it.

@@ -437,7 +437,7 @@ std::pair<Term, Term> RacePair::bytes_of(Term address, SharedAccess const& acces
   if (!access.tile) {
     Term const first = resized(address, 32);
     facts_ = facts_ && inside(first, access.array, access.bytes);
-    return {first, word(access.bytes)};
+    return {first, access.end != 0 ? word(access.end) - first : word(access.bytes)};
   }
   Term const start = shl(resized(address, 32) & word(start_mask), 4);
   facts_ = facts_ && inside(start, access.array, access.tile->extent);

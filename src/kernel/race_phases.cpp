@@ -77,7 +77,9 @@ class PhaseSearch {
       program::Step const& step = lowered_.steps[s];
       if (step.action != program::Action::access) continue;
       MemoryAccess const& m = lowered_.accesses[step.extra];
-      if (!execution_.accesses[step.extra].reached || m.operand < 0 || group_of(m) == Group::wgmma) continue;
+      if (!execution_.accesses[step.extra].reached || m.operand < 0 || group_of(m) == Group::wgmma ||
+          group_of(m) == Group::bulk)
+        continue;
       if (lowered_.operands[static_cast<std::size_t>(m.operand)].role != program::OperandRole::barrier) {
         others.push_back(step.extra);
         continue;
@@ -99,6 +101,8 @@ class PhaseSearch {
     if (!wait) once_.push_back(first);
     if (!wait && e.loop >= 0)
       return hinder("an mbarrier of several phases is not modelled: " + op(first) + " is in a loop", first);
+    if (i.opcode.name == "tcgen05" || i.opcode.name == "clusterlaunchcontrol")
+      return hinder(op(first) + " is not of one phase", first);
     if (i.opcode.name == "cp") {
       if (accesses_[first].tensor)
         return hinder("the box of a tensor is not in the PTX: " + op(first), first);

@@ -27,7 +27,7 @@ constexpr std::uint32_t most_pending_commits = 32;
 struct Mbarrier {
   std::uint64_t address = 0;
   std::optional<std::uint64_t> count{};
-  std::set<std::uint32_t> inits{}, arrivals{}, copies{}, waits{};
+  std::set<std::uint32_t> inits{}, arrivals{}, copies{}, waits{}, expects{};
   std::set<std::uint64_t> expected{};                                ///< bytes
   std::set<std::pair<std::uint64_t, std::uint32_t>> destinations{};  ///< of its copies, with the access
 };
@@ -136,7 +136,18 @@ class RingSearch : public PathObserver {
     if (ring.broken.empty()) ring.broken = std::move(why), ring.line = program_.accesses[access].line;
   }
   [[nodiscard]] std::string const& op(std::uint32_t access) const { return program_.accesses[access].op; }
-  [[nodiscard]] bool is_copy(std::uint32_t access) const { return op(access).starts_with("cp.async.bulk"); }
+  [[nodiscard]] Group group(std::uint32_t access) const { return group_of(program_.accesses[access]); }
+  /// A copy to shared memory.
+  [[nodiscard]] bool is_copy(std::uint32_t access) const {
+    return group(access) == Group::phase && !accesses_[access].tile;
+  }
+  [[nodiscard]] bool is_commit(std::uint32_t access) const {
+    return op(access).starts_with("tcgen05.commit");
+  }
+  /// A read that tcgen05.commit tracks.
+  [[nodiscard]] bool is_tracked(std::uint32_t access) const {
+    return group(access) == Group::phase && accesses_[access].tile;
+  }
   [[nodiscard]] bool is_barrier(std::uint32_t access) const {
     MemoryAccess const& m = program_.accesses[access];
     return m.operand >= 0 &&
@@ -145,6 +156,7 @@ class RingSearch : public PathObserver {
   std::int32_t mbarrier_at(PathValue const& address, std::uint32_t access, bool needed);
   void initialise(PathHistory& h, std::uint32_t m, std::uint32_t access, PathValue const& count);
   void arrive(PathHistory& h, std::uint32_t m, std::uint32_t access, PathValue const& size);
+  void expect(PathHistory& h, std::uint32_t m, std::uint32_t access, PathValue const& size);
   void arrive_in_ring(PathHistory& h, Ring& ring, std::uint32_t m, std::uint32_t access);
   void count_bytes(MbarrierCounts& c, Ring& ring, std::uint32_t m, std::uint32_t access,
                    PathValue const& size);
@@ -259,6 +271,7 @@ void RingSearch::access(PathHistory& h, std::uint32_t access, PathValue const& a
   auto const index = static_cast<std::uint32_t>(m);
   if (wait) return void(mbarriers_[index].waits.insert(access));
   if (op(access).starts_with("mbarrier.init")) return initialise(h, index, access, size);
+  if (op(access).starts_with("mbarrier.expect_tx")) return expect(h, index, access, size);
   arrive(h, index, access, size);
 }
 
@@ -272,6 +285,22 @@ void RingSearch::initialise(PathHistory& h, std::uint32_t m, std::uint32_t acces
   if (!count.constant() || (one.count && *one.count != count.least))
     return fail("the count of an mbarrier is no constant: " + op(access), access);
   one.count = count.least;
+}
+
+/// Bytes that are expected without an arrival: of the thread's next arrival, which the phase waits for.
+void RingSearch::expect(PathHistory& h, std::uint32_t m, std::uint32_t access, PathValue const& size) {
+  mbarriers_[m].expects.insert(access);
+  if (sampling_) {
+    if (size.constant()) mbarriers_[m].expected.insert(size.least);
+    return;
+  }
+  Ring& ring = rings_[static_cast<std::size_t>(ring_of_[m])];
+  if (!ring.broken.empty()) return;
+  MbarrierCounts& c = h.of[m];
+  if (ring.full != m || passed(h, ring.empty) < c.arrived)
+    return breaks(ring, "bytes are expected without a wait until the stage is empty: " + op(access), access);
+  if (!size.constant()) return breaks(ring, "the expected bytes are no constant: " + op(access), access);
+  c.before -= static_cast<std::int64_t>(size.least);
 }
 
 void RingSearch::arrive(PathHistory& h, std::uint32_t m, std::uint32_t access, PathValue const& size) {
@@ -315,15 +344,18 @@ void RingSearch::arrive_in_ring(PathHistory& h, Ring& ring, std::uint32_t m, std
            access);
   std::uint64_t const bit = std::uint64_t{1} << ring_of_[m];
   for (PathPending& p : h.pending) {
-    if (full && (p.fills & bit) != 0) lost_fills_[p.access] |= bit, p.fills &= ~bit;
-    if (!full && (p.holds & bit) != 0) lost_holds_[p.access] |= bit, p.holds &= ~bit;
+    bool const waits = is_commit(access) && is_tracked(p.access);  // its arrival waits for them
+    if (full && (p.fills & bit) != 0) lost_fills_[p.access] |= waits ? 0 : bit, p.fills &= ~bit;
+    if (!full && (p.holds & bit) != 0) lost_holds_[p.access] |= waits ? 0 : bit, p.holds &= ~bit;
   }
+  std::erase_if(h.pending,
+                [&](PathPending const& p) { return is_tracked(p.access) && (p.fills | p.holds) == 0; });
 }
 
 /// Premise 5, at an arrival.
 void RingSearch::count_bytes(MbarrierCounts& c, Ring& ring, std::uint32_t m, std::uint32_t access,
                              PathValue const& size) {
-  if (mbarriers_[m].copies.empty() && size == path_number(0)) return;
+  if (mbarriers_[m].copies.empty() && mbarriers_[m].expects.empty() && size == path_number(0)) return;
   if (!size.constant()) return breaks(ring, "the expected bytes are no constant: " + op(access), access);
   if (c.left != 0)
     breaks(ring, fmt::format("an mbarrier expects {} bytes more than its copies bring", c.left), access);
@@ -466,8 +498,8 @@ void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& ad
     places_[access].insert(out);
   else
     fail("an access has too many places", access);
-  Group const group = group_of(program_.accesses[access]);
-  if (group != Group::copy && group != Group::wgmma) return;
+  if (group(access) == Group::none || is_copy(access) || (is_tracked(access) && (out.holds | out.fills) == 0))
+    return;
   PathPending const one{access, 0, out.holds, out.fills};
   auto const key = [](PathPending const& p) { return std::tie(p.access, p.commits, p.holds, p.fills); };
   auto const at =
@@ -534,6 +566,7 @@ std::uint64_t RingSearch::of_one_thread(std::uint64_t rings) const {
 bool RingSearch::disjoint(std::uint32_t a, Place const& x, std::uint32_t b, Place const& y) const {
   auto const bytes = [&](std::uint32_t access, Place const& p) {
     auto const& tile = accesses_[access].tile;
+    if (accesses_[access].end != 0) return std::pair(p.least, accesses_[access].end);
     if (!tile) return std::pair(p.least, p.most + bytes_of(access));
     std::uint64_t const low = tile->piece() - 1;
     return std::pair(p.least & ~low, ((p.most + tile->extent - 1) | low) + 1);
@@ -595,9 +628,10 @@ std::vector<Rings::Crowd> RingSearch::crowds() const {
       Mbarrier const& m = mbarriers_[full ? ring.full : static_cast<std::uint32_t>(ring.empty)];
       Rings::Crowd crowd{m.count.value_or(0), m.arrivals, m.arrivals, {}};
       crowd.accesses.insert(m.copies.begin(), m.copies.end());
+      crowd.accesses.insert(m.expects.begin(), m.expects.end());
       for (auto const& [of, access, holds] : used_)
         if (of == r && holds != full)
-          (accesses_[access].tile ? crowd.of_warpgroups : crowd.accesses).insert(access);
+          (group(access) == Group::wgmma ? crowd.of_warpgroups : crowd.accesses).insert(access);
       out.push_back(std::move(crowd));
     }
   }

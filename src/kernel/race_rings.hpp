@@ -30,6 +30,8 @@
 // holds and of one that fills are ordered: for i <= j the second one is behind phase i of `full`; for i > j the first is behind phase j of `empty`, which the
 // arrival behind the other one completed. Two copies of different numbers are ordered, too: i < j is complete in phase i of `full`, for which threads waited
 // before phase i of `empty`, which passed(empty) >= j is behind; those of one number are compared on each path, if one thread alone fills the ring.
+// tcgen05.commit arrives when the reads by tcgen05 of its thread are complete, later than it is executed: the induction is over arrivals, and counts only grow, so
+// that 2 and 3 hold at the arrival, too. Bytes that mbarrier.expect_tx expects are of the thread's next arrival, and before it.
 // 4 counts the threads that hold and fill, too; of wgmma, which a warpgroup executes as one, a thread that arrives for it. All else about two accesses needs disjoint bytes.
 #pragma once
 

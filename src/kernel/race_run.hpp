@@ -73,7 +73,7 @@ class RaceRun {
     bool passed = false;              ///< the barrier at which it was
     enum class State : std::uint8_t { runs, at_barrier, at_warp, ended, stuck } state = State::runs;
     std::uint32_t waits = 0, phase = 0;
-    std::array<std::uint32_t, 3> groups{};  ///< committed, by Group
+    std::array<std::uint32_t, 5> groups{};  ///< committed, by Group
     std::vector<Copy> copies{};
     ByData where{};
   };

@@ -158,9 +158,7 @@ class RaceSearch {
     shared_ = shared_accesses_of(function_, lowered_, execution_, origins_);
     out_.accesses = shared_.count;
     if (out_.accesses == 0 && shared_.obstacle.empty()) return out_.verdict = RaceVerdict::proved, out_;
-    std::uint64_t const threads =
-        shapes_.given ? std::uint64_t{(*shapes_.given)[0]} * (*shapes_.given)[1] * (*shapes_.given)[2] : 0;
-    barriers_ = barriers_of(function_, lowered_, program_, threads);
+    barriers_ = barriers_of(function_, lowered_, program_, threads_of(shapes_), !shapes_.given);
     RaceRun runs(function_, lowered_, shared_.all, end_);
     if (may_run() && shared_.obstacle.empty()) sample(runs);
     if (out_.verdict == RaceVerdict::refuted) return out_;
@@ -354,13 +352,15 @@ class RaceSearch {
       return program_.accesses[v.access].operand >= 0 &&
              group_of(program_.accesses[v.access]) != Group::wgmma;
     };
-    if (!of_mbarrier(a) || !of_mbarrier(b)) return false;
     std::uint32_t const first = execution_.accesses[a.access].guard;
     std::uint32_t const second = execution_.accesses[b.access].guard;
+    if (shared_.all[a.access].givers == 1 && shared_.all[b.access].givers == 1)  // tcgen05.alloc
+      return of_one_warp(program_, execution_, shapes_, {first, second});
+    if (!of_mbarrier(a) || !of_mbarrier(b)) return false;
     auto const [at, fresh] = of_one_.try_emplace({std::min(first, second), std::max(first, second)}, false);
     if (fresh) at->second = crowd_of(program_, execution_, shapes_, {first, second}) <= 1;
-    bool const copies = group_of(program_.accesses[a.access]) == Group::phase ||
-                        group_of(program_.accesses[b.access]) == Group::phase;
+    bool const copies = group_of(program_.accesses[a.access]) != Group::none ||
+                        group_of(program_.accesses[b.access]) != Group::none;
     return at->second && warps != RacePair::Warps::own && !copies;
   }
 
@@ -430,8 +430,10 @@ class RaceSearch {
                 "mbarrier.inval, "
                 "and copies to their stages are complete by then"
               : "mbarriers are initialised before they are used, and nothing else writes to them");
-    if (shared_.descriptors)
-      out_.assumed.emplace_back("addresses in descriptors of wgmma lie below 2^18 bytes");
+    if (shared_.one_block)
+      out_.assumed.emplace_back(
+          "a cluster has one block, so that mapa and .multicast are about its own memory");
+    if (shared_.tiles) out_.assumed.emplace_back("addresses in descriptors lie below 2^18 bytes");
     if (!options_.proxies)
       out_.assumed.emplace_back(
           "what threads write is visible to the async proxy without fence.proxy.async (--proxy off)");

@@ -87,6 +87,10 @@ void dispatch(Steps& steps, Instruction const& i) {
   if (name == "elect") return elect(steps, i);
   if (name == "multimem" && op.has("bulk")) return bulk_copy(steps, i);
   if (name == "mbarrier") mbarrier(steps, i);
+  if (name == "tcgen05") tensor_memory(steps, i);
+  if (name == "clusterlaunchcontrol") try_cancel(steps, i);
+  if (name == "mapa" && steps.lists_mbarriers && steps.function.reqnctapercluster[0] == 0)
+    return steps.out(operand(i, 0), steps.in(operand(i, 1), op.type.bits), op.type.bits);
   if (polls(op)) return steps.one_together(i);
   if (takes_descriptors(op)) descriptors(steps, i);
   if (name == "wmma" && (op.has("load") || op.has("store"))) return wmma(steps, i);

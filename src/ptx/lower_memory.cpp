@@ -209,16 +209,37 @@ void invalidate(Steps& steps, Instruction const& i) {
   steps.build.add(std::move(m));
 }
 
+/// tcgen05.alloc, where operations of mbarriers are listed: a store of the address of its columns. tcgen05.commit: an arrival.
+void tensor_memory(Steps& steps, Instruction const& i) {
+  Opcode const& op = i.opcode;
+  if (!steps.lists_mbarriers || !op.has("cta_group::1")) return;
+  if (op.has("commit")) return add_operand(steps, i, operand(i, 0), OperandRole::barrier, 8, constant(1));
+  if (!op.has("alloc")) return;
+  MemoryAccess m = access_at(steps, i, operand(i, 0));
+  m.bytes = 4;
+  m.generic = op.space == Space::generic;
+  m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
+  steps.build.add(std::move(m));
+}
+
+/// clusterlaunchcontrol.try_cancel, where operations of mbarriers are listed: a copy of 16 bytes.
+void try_cancel(Steps& steps, Instruction const& i) {
+  if (!steps.lists_mbarriers || !i.opcode.has("try_cancel")) return;
+  add_operand(steps, i, operand(i, 0), OperandRole::destination, 16, constant(16));
+  add_operand(steps, i, operand(i, 1), OperandRole::barrier, 8);
+}
+
 void mbarrier(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;
   if (steps.lists_mbarriers && op.has("inval") && op.space == Space::shared && !op.has("shared::cluster"))
     return invalidate(steps, i);
-  bool const init = op.has("init"), arrives = op.has("arrive") && !op.has("noComplete"),
+  bool const init = op.has("init"), expects = op.has("expect_tx"),
+             arrives = op.has("arrive") && !op.has("noComplete"),
              waits = op.has("parity") && (op.has("try_wait") || op.has("test_wait")),
-             one = arrives && !op.has("expect_tx") && i.operands.size() == 2;  // it counts one arrival
-  std::size_t const at = init ? 0 : 1;
-  if (!steps.lists_mbarriers || op.space != Space::shared || op.has("shared::cluster") ||
-      !(init || arrives || waits) || i.operands.size() < at + (one ? 1 : 2))
+             one = arrives && !expects && i.operands.size() == 2;  // it counts one arrival
+  std::size_t const at = init || (expects && !arrives) ? 0 : 1;
+  if (!steps.lists_mbarriers || op.space != Space::shared || !(init || expects || arrives || waits) ||
+      i.operands.size() < at + (one ? 1 : 2))
     return;
   if (one) return add_operand(steps, i, operand(i, at), OperandRole::barrier, 8, constant(1));
   add_operand(steps, i, operand(i, at), OperandRole::barrier, 8, steps.in(operand(i, at + 1), 32));

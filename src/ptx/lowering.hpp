@@ -122,6 +122,8 @@ void copy_async(Steps& steps, Instruction const& i);
 void bulk_copy(Steps& steps, Instruction const& i);
 /// mbarrier.init, mbarrier.arrive.expect_tx and waits with a parity.
 void mbarrier(Steps& steps, Instruction const& i);
+void tensor_memory(Steps& steps, Instruction const& i);
+void try_cancel(Steps& steps, Instruction const& i);
 void atomic(Steps& steps, Instruction const& i, bool returns);
 /// wmma.load and wmma.store.
 void wmma(Steps& steps, Instruction const& i);

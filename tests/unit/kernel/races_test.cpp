@@ -180,7 +180,7 @@ TEST(KernelRaces, ALockNeedsFences) {
 
 TEST(KernelRaces, WhatIsNotModelledIsUndecided) {
   expect_open("st.bulk.weak.shared::cta [%r2], 4096, 0; ld.shared.u32 %r6, [%r5];", "st.bulk");
-  expect_open("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 32; ld.shared.u32 %r6, [%r5];",
+  expect_open("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r2], 32; ld.shared.u32 %r6, [%r5];",
               "tcgen05.alloc");
   // the box of a tensor is not known where nothing initialises its mbarrier
   expect_open(
