@@ -219,6 +219,51 @@ TEST(KernelRings, ABoxIsTheDistanceToTheNextDestination) {
   expect_no_ring(t, "two threads may access one byte");
 }
 
+// tcgen05.mma reads a stage, and tcgen05.commit arrives for it.
+TEST(KernelRings, ACommitWaitsForWhatTcgen05Reads) {
+  std::string const
+      matrix =
+          "shr.u32 %r21, %r13, 4; cvt.u64.u32 %rd2, %r21; and.b64 %rd2, %rd2, 16383; or.b64 %rd2, "
+          "%rd2, 70368744177664; mov.b32 %r22, 67239952; setp.eq.u32 %p5, %r20, 0;\n",
+      mma = "tcgen05.mma.cta_group::1.kind::f16 [%r23], %rd2, %rd2, %r22, %p5;\n",
+      commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r12+4112];\n",
+      arrive = "mbarrier.arrive.shared::cta.b64 _, [%r12+4112];\n";
+  RingText t;
+  t.consumers = "1", t.consuming = "setp.ne.u32 %p6, %r1, 32; @%p6 bra E;\n";
+  t.read = matrix + mma, t.release = commit;
+  expect_ring(t);
+  t.release = "cvt.u64.u32 %rd3, %r12; tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd3+4112];\n";
+  expect_ring(t);  // a generic address
+  std::string const meet = "two threads may access one byte";
+  t.release = arrive;  // it does not wait
+  expect_no_ring(t, meet);
+  t.read = matrix, t.release = commit + mma;
+  expect_no_ring(t, "");
+  t.read = matrix + mma;
+  t.release = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 [%r12+4112];\n";
+  expect_no_ring(t, "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 is not modelled");
+  t.release = commit;
+  t.read = "add.u32 %r13, %r13, 128;\n" + matrix + mma;  // its second half
+  expect_ring(t);
+  t.read = "add.u32 %r13, %r13, 240;\n" + matrix + mma;  // and 112 bytes of the next stage
+  expect_no_ring(t, meet);
+}
+
+TEST(KernelRings, BytesMayBeExpectedBeforeTheArrival) {
+  std::string const bytes = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r12+4096], 256;\n",
+                    arrive = "mbarrier.arrive.shared::cta.b64 _, [%r12+4096];\n";
+  RingText t;
+  t.expect = bytes, t.copy += arrive;
+  expect_ring(t);
+  std::swap(t.expect, t.copy);
+  t.copy = bytes + arrive, t.expect = RingText{}.copy;  // behind the copy
+  expect_ring(t);
+  t.copy = arrive + bytes;
+  expect_no_ring(t, "256 bytes more than are expected");
+  t.copy = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r12+4096], 240;\n" + arrive;
+  expect_no_ring(t, "16 bytes more than are expected");
+}
+
 // Whether an array is aligned is one answer in all launches.
 TEST(KernelRings, AnArrayIsAlignedByABranch) {
   std::string const align =
@@ -233,6 +278,16 @@ TEST(KernelRings, AnArrayIsAlignedByABranch) {
   options.races = true;
   KernelRaces const races = report_of(align + text_of(t), std::move(options)).races.value();
   EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+}
+
+TEST(KernelRings, AClusterOfOneBlockIsAssumed) {
+  RingText t;
+  t.release = "mapa.shared::cluster.u32 %r16, %r12, 0; mbarrier.arrive.shared::cluster.b64 _, [%r16+4112];\n";
+  KernelRaces const races = races_of_ring(t);
+  EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+  EXPECT_NE(std::find(races.assumed.begin(), races.assumed.end(),
+                      "a cluster has one block, so that mapa and .multicast are about its own memory"),
+            races.assumed.end());
 }
 
 TEST(KernelRings, ABarrierOfTheClusterHoldsTheBlock) {
