@@ -3,7 +3,8 @@
 
 A kernel has a ring of 1 to 4 stages: producers fill a stage by bulk copies or by stores, consumers read it, and mbarriers `full` and `empty` pass it between them. Producers and consumers
 are threads of their own, or one thread of the consumers fills ahead, as in CUTLASS's tutorial. Half of the kernels have flaws: a wait, a parity, a count, a number of bytes, a stage, an arrival, a barrier that is
-wrong, missing or twice, a second producer, an access too early or too late, a thread that leaves early. The model is written from the PTX ISA's text on mbarriers: it runs all threads that do anything in random orders, completes copies at random times, and follows
+wrong, missing or twice, a second producer, an access too early or too late, a thread that leaves early. In some kernels a thread of tcgen05.mma reads the stages and tcgen05.commit arrives
+for it, bytes are expected by an instruction of their own, or tcgen05.alloc writes a word that all read. The model is written from the PTX ISA's text on mbarriers: it runs all threads that do anything in random orders, completes copies at random times, and follows
 happens-before with a clock for each thread and each copy. A wait is behind the arrivals and copies of the last complete phase of its parity alone. What is proved has no race and no arrival
 too many in any of these orders. How many kernels without flaws are proved is counted.
 """
@@ -14,8 +15,9 @@ import tempfile
 
 from asking import kernels_of, options_of
 
-BASE, BARRIERS, MASK = 1024, 6144, 0xffffffff
-FLAWS = ("parity", "no wait", "count", "bytes", "offset", "early", "some", "no flip", "wrap", "producers", "twice", "no barrier", "late", "start", "length", "gap", "again", "leave", "token")
+BASE, BARRIERS, SLOT, MASK = 1024, 6144, 7168, 0xffffffff
+DESCRIPTOR, INSTRUCTION = 1 << 46, 4 << 24 | 1 << 17 | 1 << 4  # no swizzle, all rows at one place: 128 bytes; 64 rows of A, 8 of B
+FLAWS = ("parity", "no wait", "count", "bytes", "offset", "early", "some", "no flip", "wrap", "producers", "twice", "no barrier", "late", "start", "length", "gap", "again", "leave", "token", "plain", "expected late", "allocated late")
 
 
 class Leaves(Exception):
@@ -61,7 +63,9 @@ class Kernel(Writer):
         self.consumers = rng.choice([1, 2, 3])
         self.plain = not self.same and rng.random() < 0.3
         self.producers = rng.choice([1, 2]) if self.plain else 1
-        self.size = 128 if self.plain else rng.choice([16, 64, 128])
+        self.tensor = not self.plain and self.consumers == 1 and rng.random() < 0.5
+        self.apart_bytes, self.allocates = rng.random() < 0.3, rng.random() < 0.3
+        self.size = 128 if self.plain or self.tensor else rng.choice([16, 64, 128])
         self.copies = rng.choice([1, 1, 2])
         self.interleaved = rng.random() < 0.5
         self.first_consumer = 0 if self.same else 32
@@ -153,17 +157,36 @@ class Kernel(Writer):
         expected = total + self.rng.choice([16, -16]) if self.flaw("bytes") else total
         before = self.rng.random() < 0.6
         if before:
-            out += self.arrive("full", stage, expected)
+            out += self.expect(stage, expected) if self.apart_bytes else self.arrive("full", stage, expected)
         bar, bar_at = self.barrier_at("full", stage)
         for k in range(self.copies + (1 if self.flaw("twice") else 0)):
             where, at = self.stage_address(stage, self.size * min(k, self.copies - 1))
             self.emit(f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{where}], [%rd], {self.size}, [{bar}];")
             out.append(("op", "copy", at, lambda e: self.size, bar_at))
+        if self.apart_bytes:
+            late = not before and self.flaw("expected late")
+            bytes_first = [] if before or late else self.expect(stage, expected)
+            out += bytes_first + self.arrive("full", stage)
+            return out + (self.expect(stage, expected) if late else [])
         if not before:
             out += self.arrive("full", stage, expected)
         return out
 
+    def expect(self, stage, expected):
+        where, at = self.barrier_at("full", stage)
+        self.emit(f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{where}], {expected};")
+        return [("op", "expect", at, lambda e: expected)]
+
+    def multiply(self, stage):
+        """tcgen05.mma: A and B are the same 128 bytes."""
+        where, at = self.stage_address(stage, self.size * self.rng.randrange(self.copies))
+        self.emit(f"shr.u32 {where}, {where}, 4;\nand.b32 {where}, {where}, 0x3fff;\ncvt.u64.u32 %rm, {where};\nor.b64 %rm, %rm, {DESCRIPTOR};\n"
+                  "tcgen05.mma.cta_group::1.kind::f16 [%s], %rm, %rm, %idesc, %pm;")
+        return [("op", "mma", at, lambda e: 128)]
+
     def read(self, stage):
+        if self.tensor:
+            return [one for _ in range(self.rng.choice([1, 1, 2])) for one in self.multiply(stage)]
         out = []
         for _ in range(self.rng.choice([1, 1, 2])):
             offset = self.rng.randrange(0, self.size * self.copies, 4) if not self.plain else 4 * self.rng.randrange(self.producers)
@@ -173,9 +196,22 @@ class Kernel(Writer):
         return out
 
     def release(self, stage, counter):
+        arrive = self.commit if self.tensor and not self.flaw("plain") else lambda where: self.arrive("empty", where)
         if self.flaw("some"):
-            return self.at_some(counter, 0, lambda: self.arrive("empty", stage))
-        return self.arrive("empty", stage)
+            return self.at_some(counter, 0, lambda: arrive(stage))
+        return arrive(stage)
+
+    def commit(self, stage):
+        where, at = self.barrier_at("empty", stage)
+        self.emit(f"tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [{where}];")
+        return [("op", "commit", at)]
+
+    def allocate(self):
+        """By warp 1: any of its lanes writes the word."""
+        def alloc():
+            self.emit(f"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [memory+{SLOT}], 32;")
+            return [("if", lambda e: e["t"] == e["writer"], [("op", "access", lambda e: "st", lambda e: SLOT, lambda e: 4)])]
+        self.body.append(self.guarded(("%t", "lt", 32), lambda e: e["t"] >= 32, alloc))
 
     def consume(self, stage, parity, counter):
         waits = self.wait("full", stage, parity)
@@ -251,9 +287,17 @@ class Kernel(Writer):
             return out
 
         self.body.append(self.guarded(("%t", "ne", 0), lambda e: e["t"] == 0, init))
+        late = self.allocates and self.flaw("allocated late")
+        if self.allocates and not late:
+            self.allocate()
         if not self.flaw("no barrier"):
             self.emit("bar.sync 0;")
             self.body.append(("op", "barrier"))
+        if late:
+            self.allocate()
+        if self.allocates:
+            self.emit(f"ld.shared.u32 %s, [memory+{SLOT}];")
+            self.body.append(("op", "access", lambda e: "ld", lambda e: SLOT, lambda e: 4))
         (self.together if self.same else self.apart)()
         if rng.random() < 0.2:
             self.emit("bar.sync 0;")
@@ -332,8 +376,8 @@ class Kernel(Writer):
 
     def ptx(self):
         body = "\n".join(self.lines)
-        return (f".visible .entry {self.name}(.param .u32 n, .param .u64 p)\n.reqntid 64, 1, 1\n{{\n.reg .pred %p<{self.predicates + 1}>;\n.reg .b32 %r<{self.registers + 1}>, %s, %t, %c, %n, %role;\n"
-                f".reg .b64 %rd;\n.shared .align 1024 .b8 memory[8192];\nld.param.u64 %rd, [p];\nld.param.u32 %n, [n];\nmov.u32 %t, %tid.x;\nsub.u32 %c, %t, 32;\nand.b32 %role, %t, 31;\n{body}\nret;\n}}\n")
+        return (f".visible .entry {self.name}(.param .u32 n, .param .u64 p)\n.reqntid 64, 1, 1\n{{\n.reg .pred %p<{self.predicates + 1}>;\n.reg .b32 %r<{self.registers + 1}>, %s, %t, %c, %n, %role, %idesc;\n.reg .pred %pm;\n"
+                f".reg .b64 %rd, %rm;\n.shared .align 1024 .b8 memory[8192];\nld.param.u64 %rd, [p];\nld.param.u32 %n, [n];\nmov.u32 %t, %tid.x;\nsub.u32 %c, %t, 32;\nand.b32 %role, %t, 31;\nmov.b32 %idesc, {INSTRUCTION};\nsetp.eq.u32 %pm, %n, 0;\n{body}\nret;\n}}\n")
 
 
 # ----------------------------------------------------------------------------------------- the model
@@ -394,7 +438,9 @@ class Block:
 
     def __init__(self, kernel, n, rng, threads):
         self.rng = rng
-        self.threads = {t: whole(kernel.body, {"t": t, "role": t % 32, "%n": n}) for t in threads}
+        writer = rng.choice([t for t in threads if t >= 32])
+        self.threads = {t: whole(kernel.body, {"t": t, "role": t % 32, "%n": n, "writer": writer}) for t in threads}
+        self.products = {t: [] for t in threads}  # clocks of those that may not be complete
         self.clocks = {t: {t: 1} for t in threads}
         self.next = {t: None for t in threads}
         self.barriers, self.copies, self.seen, self.race = {}, [], collections.defaultdict(dict), None
@@ -450,10 +496,12 @@ class Block:
                 self.next[t] = None
 
     def complete(self, copy):
+        """A copy, or an arrival by a commit behind its products."""
         _, size, at, clock = copy
         b = self.barriers.get(at)
         if b:
-            b.bytes -= size
+            b.bytes -= size or 0
+            b.pending -= size is None
             b.change(clock)
 
     def do(self, t, op):
@@ -470,6 +518,22 @@ class Block:
             self.access(self.number, own, True, op[1], op[2])
             self.touch(t, clock, op[3])
             self.copies.append((op[1], op[2], op[3], own))
+        elif op[0] == "mma":
+            self.number += 1
+            own = {**clock, self.number: 1}
+            self.access(self.number, own, False, op[1], op[2])
+            self.products[t].append(own)
+        elif op[0] == "commit":
+            self.touch(t, clock, op[1])
+            behind = dict(clock)
+            for own in self.products[t]:
+                merge(behind, own)
+            self.copies.append((None, None, op[1], behind))
+        elif op[0] == "expect":
+            self.touch(t, clock, op[1])
+            b = self.barriers.get(op[1])
+            if b:
+                b.bytes += op[2]
         elif op[0] == "arrive":
             self.touch(t, clock, op[1])
             b = self.barriers.get(op[1])
