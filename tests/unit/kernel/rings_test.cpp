@@ -264,7 +264,7 @@ TEST(KernelRings, BytesMayBeExpectedBeforeTheArrival) {
   expect_no_ring(t, "16 bytes more than are expected");
 }
 
-// Whether an array is aligned is one answer in all launches.
+// An array is aligned, or it is not, in all launches alike.
 TEST(KernelRings, AnArrayIsAlignedByABranch) {
   std::string const align =
       "mov.u32 %r24, %r2; and.b32 %r25, %r24, 1023; setp.eq.u32 %p7, %r25, 0; @%p7 bra A;\n"
