@@ -18,7 +18,7 @@ enum class Language : std::uint8_t {
   triton,  ///< an encoding of shared memory
 };
 
-/// Of `cute`, `dsl`, `cuda`, `triton`.
+/// `cute`, `dsl`, `cuda`, `triton`.
 [[nodiscard]] std::optional<Language> parse_language(std::string_view text);
 
 /// Additional parts of a layout's code.
