@@ -47,10 +47,13 @@ std::optional<std::uint64_t> number_of(ptx::Function const& function, ptx::Opera
       return to.kind == ptx::Operand::Kind::reg && to.reg == o.reg;
     };
     bool const reads = (i.opcode.name == "bar" || i.opcode.name == "barrier") && !i.opcode.has("red");
-    bool const writes =
-        !reads && !i.operands.empty() &&
-        (is_it(i.operands[0]) || std::any_of(i.operands[0].parts.begin(), i.operands[0].parts.end(), is_it));
-    if (!writes) continue;
+    std::size_t const written =
+        reads ? 0 : std::min<std::size_t>(i.operands.size(), writes_second(i) ? 2 : 1);
+    if (std::none_of(i.operands.begin(), i.operands.begin() + static_cast<std::ptrdiff_t>(written),
+                     [&](ptx::Operand const& to) {
+                       return is_it(to) || std::any_of(to.parts.begin(), to.parts.end(), is_it);
+                     }))
+      continue;
     if (writer != nullptr || i.opcode.name != "mov" || i.guard >= 0) return std::nullopt;
     writer = &i;
   }

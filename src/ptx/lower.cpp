@@ -108,6 +108,7 @@ void dispatch(Steps& steps, Instruction const& i) {
     return;
   }
   steps.unknown(i, reads_memory(op));
+  if (writes_second(i)) steps.unknown(operand(i, 1));
 }
 
 /// A function's instructions, one after another, and its blocks.

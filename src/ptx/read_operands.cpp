@@ -41,6 +41,13 @@ Operand OperandReader::operand(std::string_view t, std::size_t depth) {
     o.value = *n;
     return o;
   }
+  if (t[0] == '{' && t.back() != '}' && depth < deepest)  // {..}|p
+    if (std::size_t const end = t.rfind('}'), bar = t.find('|', end == t.npos ? 0 : end);
+        bar != t.npos && bar + 1 < t.size()) {
+      o = operand(trimmed(t.substr(0, bar)), depth + 1);
+      o.parts.push_back(operand(trimmed(t.substr(bar + 1)), depth + 1));
+      return o;
+    }
   if (t[0] == '{' || t[0] == '(') {
     o.kind = Operand::Kind::vector;
     read(t.substr(1, t.size() > 1 ? t.size() - 2 : 0), o.parts, depth + 1);

@@ -56,6 +56,12 @@ struct Instruction {
       0;  ///< 1 + index of Function::calls: the call that it was inlined for, or itself if refused
 };
 
+/// True if an instruction writes its second operand, too: `redval` of tcgen05.ld.red [PTX ISA 9.1, 9.7.16.8.2]. Checked by
+/// KernelRaces.RegistersBehindTheFirstOnesAreWritten.
+[[nodiscard]] inline bool writes_second(Instruction const& i) {
+  return i.opcode.name == "tcgen05" && i.opcode.has("red");
+}
+
 /// A call that was inlined, or one that was not, with the reason.
 struct Call {
   std::uint32_t line = 0;    ///< line of the call in the PTX file

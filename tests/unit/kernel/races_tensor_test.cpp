@@ -48,6 +48,20 @@ TEST(KernelRaces, AnAllocationWritesAWord) {
                 "is not modelled");
 }
 
+TEST(KernelRaces, RegistersBehindTheFirstOnesAreWritten) {
+  std::string const own = "shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r2; xor.b32 %r5, %r4, 128;\n",
+                    store = own + "add.u32 %r4, %r4, %r6; st.shared.u32 [%r4], %r1;",
+                    reduction = "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r7, %r8}, %r6, [%r9];\n",
+                    texture = "tex.1d.v4.s32.s32 {%r7, %r8, %r9, %r6}|%p1, [%rd1, {%r10}];\n";
+  expect_tensor("mov.u32 %r6, 0;\n" + store, RaceVerdict::proved);
+  expect_tensor("mov.u32 %r6, 0;\n" + reduction + store, RaceVerdict::unknown);
+  expect_tensor("mov.u32 %r6, 0;\n" + texture + store, RaceVerdict::unknown);
+  std::string const barrier =
+      own + "st.shared.u32 [%r4], %r1;\nbarrier.sync %r6, 128;\nld.shared.u32 %r7, [%r5];";
+  expect_tensor("mov.u32 %r6, 1;\n" + barrier, RaceVerdict::proved);
+  expect_tensor("mov.u32 %r6, 1;\n" + reduction + barrier, RaceVerdict::unknown);
+}
+
 // The number of a warp comes from its first lane, by a shuffle.
 TEST(KernelRings, OneWarpAllocatesColumns) {
   std::string const of_warp =
