@@ -15,6 +15,10 @@ using program::Flow;
 using program::MemoryAccess;
 using program::Program;
 
+bool is_async_proxy(Group group) {
+  return group == Group::wgmma || group == Group::phase || group == Group::bulk;
+}
+
 Group group_of(ptx::Opcode const& op) {
   if (op.name == "wgmma") return Group::wgmma;
   if (op.name != "cp" || op.has("mbarrier::complete_tx::bytes")) return Group::none;
@@ -30,10 +34,6 @@ struct BarrierForm {
   std::optional<std::uint64_t> number{};
   bool counts = false;  ///< it has a count
 };
-
-bool is_async_proxy(Group group) {
-  return group == Group::wgmma || group == Group::phase || group == Group::bulk;
-}
 
 bool is_immediate(ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::immediate; }
 

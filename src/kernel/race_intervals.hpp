@@ -39,6 +39,9 @@ struct BarrierAt {
 /// tcgen05), or of bulk copies from shared memory.
 enum class Group : std::uint8_t { none, copy, wgmma, phase, bulk };
 
+/// True if the accesses of a group are of the asynchronous proxy; cp.async is of the generic one. Checked by KernelRings.AStageIsNotReleasedByWhatDoesNotOrderIt.
+[[nodiscard]] bool is_async_proxy(Group group);
+
 /// Mbarriers of one phase (race_phases.hpp), by address.
 struct Phases {
   std::map<std::uint32_t, std::uint64_t> of_access{};  ///< mbarrier of a bulk copy

@@ -117,6 +117,7 @@ class RingSearch : public PathObserver {
   std::string find(std::uint32_t& line);
   bool orders(std::uint32_t a, std::uint32_t b);
   [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] bool releases(Ring const& ring, std::uint32_t holder, std::uint32_t filler) const;
   [[nodiscard]] std::string doubt(std::uint32_t& line) const;
   [[nodiscard]] std::vector<Rings::Crowd> crowds() const;
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> const& boxes() const { return boxes_; }
@@ -584,6 +585,19 @@ bool RingSearch::apart(std::uint32_t a, std::uint32_t b) const {
   });
 }
 
+/// True if a stage is released by one that holds it and by one that fills it: no tcgen05.commit arrives for accesses that it does not track, and
+/// no generic write is before the copy that fills the stage again, which is of the asynchronous proxy.
+bool RingSearch::releases(Ring const& ring, std::uint32_t holder, std::uint32_t filler) const {
+  auto const is_generic = [&](std::uint32_t access) { return !is_async_proxy(group(access)); };
+  auto const committed = [&](std::uint32_t m, std::uint32_t access) {
+    std::set<std::uint32_t> const& all = mbarriers_[m].arrivals;
+    return is_generic(access) && std::any_of(all.begin(), all.end(), [&](auto a) { return is_commit(a); });
+  };
+  if (is_generic(holder) && !is_generic(filler) && accesses_[holder].role != RaceRole::read) return false;
+  return !committed(ring.full, filler) &&
+         (ring.empty < 0 || !committed(static_cast<std::uint32_t>(ring.empty), holder));
+}
+
 bool RingSearch::orders(std::uint32_t a, std::uint32_t b) {
   if (is_barrier(a) != is_barrier(b)) return apart(a, b);  // no stage holds mbarriers
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> uses;
@@ -604,6 +618,7 @@ bool RingSearch::orders(std::uint32_t a, std::uint32_t b) {
       }
       bool const first = of_a != 0;
       auto const ring = static_cast<std::uint32_t>(std::countr_zero(first ? of_a : of_b));
+      if (!releases(rings_[ring], first ? a : b, first ? b : a)) return false;
       uses.insert({ring, a, first}), uses.insert({ring, b, !first});
     }
   used_.merge(uses);

@@ -77,6 +77,22 @@ TEST(KernelRings, ProducersAndConsumersPassStages) {
   expect_ring(half);
 }
 
+// The next copy is of the asynchronous proxy; a commit of tcgen05 does not track loads and stores.
+TEST(KernelRings, AStageIsNotReleasedByWhatDoesNotOrderIt) {
+  RingText written;
+  for (char const* write : {"st.shared.u32 [%r13+4], %r1;\n", "red.shared.add.u32 [%r13+4], 1;\n"}) {
+    written.read = write;
+    written.producers = "1", written.consumers = "1";
+    written.consuming = "setp.ne.u32 %p1, %r1, 32; @%p1 bra E;\n";
+    expect_no_ring(written, "two threads may access one byte");
+  }
+  RingText committed = written;
+  committed.read = RingText{}.read;
+  expect_ring(committed);
+  committed.release = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r12+4112];\n";
+  expect_no_ring(committed, "two threads may access one byte");
+}
+
 // Each premise of the theorem, left out.
 TEST(KernelRings, WithoutAPremiseThereIsNoRing) {
   auto const without = [](std::string RingText::*part, std::string const& text, std::string const& reason) {
