@@ -336,7 +336,8 @@ class Locks {
       std::uint32_t const writing = warp.present() & ~warp.truth(write.guard).no,
                           reading = warp.present() & ~warp.truth(read.guard).no;
       return reading == 0 || (std::popcount(reading) == 1 && (writing & ~reading) == 0) ||
-             (!write.any && write.address == read.address && have_their_own(warp, read.address, reading));
+             (!write.any && write.address == read.address &&
+              have_their_own(warp, read.address, reading | writing));
     });
   }
 

@@ -462,6 +462,14 @@ std::string turn_by(std::string const& load, std::string const& address = "%r5")
   return "L: " + load + " %r7, [" + address + "];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n";
 }
 
+TEST(KernelLocks, OneLaneMayWaitForTheOthers) {
+  for (char const* lane : {"0", "7"})
+    is_apart("setp.ne.u32 %p1, %r1, " + std::string(lane) +
+                 ";\n@%p1 bra S;\nL: ld.volatile.shared.u32 %r7, [%r5];\nsetp.eq.u32 %p2, %r7, 0;\n@%p2 bra "
+                 "L;\nS:\n",
+             "st.volatile.shared.u32 [%r5], 1;");
+}
+
 TEST(KernelLocks, APlainLoadMayBeRepeatedUntilAnotherLaneWrites) {
   std::string const next = "add.u32 %r7, %r7, 1; st.shared.u32 [%r5], %r7;",
                     global = "add.u32 %r7, %r7, 1; st.global.u32 [%rd1], %r7;";
