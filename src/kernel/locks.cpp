@@ -251,17 +251,17 @@ class Locks {
     return false;
   }
 
-  /// True if all lanes of a warp meet in each iteration.
+  /// True if each way from the header back to it comes to a barrier that all lanes of a warp execute together: none has left the loop, as a
+  /// lane that waits at `bar.warp.sync` or `barrier.sync` may be released by one that executes another instruction.
   [[nodiscard]] bool always_meets(Spin const& spin) const {
     std::uint32_t const header = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header;
     std::vector<bool> const reached =
-        ways_.from({{header, program_.blocks[header].first}}, Ways::Until::meeting);
-    for (std::uint32_t const b : kernel_.flow.before[header]) {
+        ways_.from({{header, program_.blocks[header].first}}, Ways::Until::aligned);
+    std::vector<std::uint32_t> const& before = kernel_.flow.before[header];
+    return std::none_of(before.begin(), before.end(), [&](std::uint32_t b) {
       program::Block const& block = program_.blocks[b];
-      if (spin.body[b] && b != header && (block.first == block.last || reached[block.last - 1])) return false;
-      if (b == header && !meets_in(b)) return false;
-    }
-    return true;
+      return spin.body[b] && (block.first == block.last || reached[block.last - 1]);
+    });
   }
 
   /// True if all lanes of a warp are in a loop, and leave it in the same iteration.

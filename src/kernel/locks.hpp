@@ -10,7 +10,7 @@
 //   bar.warp.sync with another mask in each lane             a lane goes on with those of its mask alone
 //   a call of code that is not there                         it may do any of this
 //
-// A loop is no wait if all lanes of the warp come to it and leave it together, or meet in each iteration, if no write that counts may be to
+// A loop is no wait if all lanes of the warp come to it and leave it together, or meet at an aligned barrier in each iteration, if no write that counts may be to
 // what it reads, if each lane has a lock of its own and gives back that one alone, if one lane of the warp reads, and no other one writes;
 // and if a lane leaves it when an atomic gives what the lane has read before, since no lane waits there. Two ways back to one header are two
 // loops. A write counts unless it is in the loop, or over before: a barrier of the block is on each way from it to the loop, and no way leads

@@ -24,8 +24,10 @@ std::vector<bool> Ways::from(std::vector<Place> const& places, Until until) cons
 bool Ways::ends(std::uint32_t step, Until until) const {
   program::Step const& s = program_.steps[step];
   if (s.action != program::Action::event || until == Until::end) return false;
-  return until == Until::block ? program_.events[s.extra].kind == program::Event::Kind::block
-                               : meets_[s.extra];
+  if (until == Until::meeting) return meets_[s.extra];
+  program::Event const& e = program_.events[s.extra];
+  return e.kind == program::Event::Kind::block &&
+         (until == Until::block || e.at.op.starts_with("bar.") || e.at.op.find(".aligned") != e.at.op.npos);
 }
 
 }  // namespace swizproof::kernel_detail

@@ -16,14 +16,14 @@ struct Place {
 /// Steps of a program to which ways lead. Checked by KernelLocks.*.
 class Ways {
  public:
-  enum class Until : std::uint8_t { end, block, meeting };
+  enum class Until : std::uint8_t { end, block, aligned, meeting };
 
   /// `meets`: the events at which all lanes of a warp wait for each other.
   Ways(program::Program const& program, std::vector<bool> meets)
       : program_(program), meets_(std::move(meets)) {}
 
-  /// Steps that are reached from these places, which are among them: to the end of the program, to a barrier of all threads of a block, or
-  /// to where all lanes of a warp meet; these are not among them.
+  /// Steps that are reached from these places, which are among them: to the end of the program, to a barrier of all threads of a block, to
+  /// one that all lanes of a warp execute as one instruction (`.aligned` in PTX), or to where they meet; these are not among them.
   [[nodiscard]] std::vector<bool> from(std::vector<Place> const& places, Until until) const;
   [[nodiscard]] bool meets(std::uint32_t event) const { return meets_[event]; }
 

@@ -122,7 +122,9 @@ void copy_async(Steps& steps, Instruction const& i);
 void bulk_copy(Steps& steps, Instruction const& i);
 /// mbarrier.init, mbarrier.arrive.expect_tx and waits with a parity.
 void mbarrier(Steps& steps, Instruction const& i);
+/// tcgen05.alloc and tcgen05.commit.
 void tensor_memory(Steps& steps, Instruction const& i);
+/// clusterlaunchcontrol.try_cancel.
 void try_cancel(Steps& steps, Instruction const& i);
 void atomic(Steps& steps, Instruction const& i, bool returns);
 /// wmma.load and wmma.store.

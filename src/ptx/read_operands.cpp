@@ -41,13 +41,13 @@ Operand OperandReader::operand(std::string_view t, std::size_t depth) {
     o.value = *n;
     return o;
   }
-  if (t[0] == '{' && t.back() != '}' && depth < deepest)  // {..}|p
-    if (std::size_t const end = t.rfind('}'), bar = t.find('|', end == t.npos ? 0 : end);
-        bar != t.npos && bar + 1 < t.size()) {
-      o = operand(trimmed(t.substr(0, bar)), depth + 1);
-      o.parts.push_back(operand(trimmed(t.substr(bar + 1)), depth + 1));
-      return o;
-    }
+  std::size_t const bar = t.find('|', t[0] == '{' ? std::min(t.rfind('}'), t.size()) : 0);
+  if (bar != t.npos && bar > 0 && depth < deepest && t.find_first_of("([!") != 0) {
+    std::string_view const second = trimmed(t.substr(bar + 1));
+    o = operand(trimmed(t.substr(0, bar)), depth + 1);
+    if (!second.empty()) o.parts.push_back(operand(second, depth + 1));
+    return o;
+  }
   if (t[0] == '{' || t[0] == '(') {
     o.kind = Operand::Kind::vector;
     read(t.substr(1, t.size() > 1 ? t.size() - 2 : 0), o.parts, depth + 1);
@@ -57,12 +57,6 @@ Operand OperandReader::operand(std::string_view t, std::size_t depth) {
   if (t[0] == '!') {
     o = operand(trimmed(t.substr(1)).empty() ? "_" : trimmed(t.substr(1)), depth + 1);
     o.negated = true;
-    return o;
-  }
-  if (std::size_t const bar = t.find('|'); bar != t.npos && bar > 0 && depth < deepest) {
-    std::string_view const second = trimmed(t.substr(bar + 1));
-    o = operand(trimmed(t.substr(0, bar)), depth + 1);
-    if (!second.empty()) o.parts.push_back(operand(second, depth + 1));
     return o;
   }
   return name(t);

@@ -513,7 +513,7 @@ TEST(KernelLocks, APlainLoadIsNoWaitIfTheLoopEndsWithoutAWrite) {
       "setp.lt.u32 %p1, %r11, %r12;\n@%p1 bra L;\n");
 }
 
-TEST(KernelLocks, LanesThatMeetInEachIterationWithAPlainLoadAreTogether) {
+TEST(KernelLocks, LanesAtAnAlignedBarrierInEachIterationAreTogether) {
   auto const rounds = [](std::string const& barrier) {
     return "mov.u32 %r12, %r1;\nL: " + barrier +
            "ld.shared.b32 %r7, [%r5];\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra X;\nadd.u32 %r12, %r12, 1; "
@@ -521,7 +521,11 @@ TEST(KernelLocks, LanesThatMeetInEachIterationWithAPlainLoadAreTogether) {
   };
   is_apart(rounds(""), "st.shared.u32 [%r5], 1;");
   is_apart(rounds("setp.eq.u32 %p3, %r12, 9;\n@%p3 bra Y;\nbar.sync 0;\nY: "), "st.shared.u32 [%r5], 1;");
-  EXPECT_EQ(held(rounds("bar.sync 0;\n"), "st.shared.u32 [%r5], 1;").verdict, KernelVerdict::refuted);
+  for (char const* barrier : {"bar.sync 0;\n", "barrier.sync.aligned 0;\n"})
+    EXPECT_EQ(held(rounds(barrier), "st.shared.u32 [%r5], 1;").verdict, KernelVerdict::refuted);
+  // A lane that has left goes on to another one.
+  for (char const* barrier : {"bar.warp.sync 0xffffffff;\n", "barrier.sync 0;\n"})
+    is_apart(rounds(barrier), "st.shared.u32 [%r5], 1;");
 }
 
 TEST(KernelLocks, APlainLoadOfMachineCodeMayBeVolatile) {
