@@ -136,6 +136,9 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
   if (kernel.execution.assumes_other_kernels)
     report.rests_on.emplace_back(
         "no other kernel writes what lanes that wait for each other load from global memory");
+  if (kernel.execution.assumes_ranges)
+    report.rests_on.emplace_back(
+        "a search in a range begins with its ends in order, and with fewer than a quarter of all words");
   if (kernel.execution.assumes_constants)
     report.rests_on.emplace_back("constant memory is as the PTX initialises it");
   return report;

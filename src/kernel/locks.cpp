@@ -1,6 +1,6 @@
 #include "locks.hpp"
 
-#include "standstill.hpp"
+#include "loop_ends.hpp"
 #include "touches.hpp"
 #include "ways.hpp"
 
@@ -186,36 +186,62 @@ class Locks {
 
   // ----------------------------------------------------------------------------------- loops
 
-  enum class Reads : std::uint8_t { all, polls, plain };
-
-  /// The touch in a loop that gives a value, if it is one of these.
-  Touch const* read_of(Id value, Spin const& spin, Reads which) {
+  /// The touch in a loop that gives a value: of those at its line, the last one in front of it.
+  Touch const* read_of(Id value, Spin const& spin) {
     Leaf const* const l = kernel_.origins.leaf_at(value);
     if (l == nullptr || (l->kind != Leaf::Kind::load && (l->kind != Leaf::Kind::varying || l->offset == 0)))
       return nullptr;
+    Touch const* read = nullptr;
     for (Touch const& t : touches_.all())
-      if (t.line == l->line && (which == Reads::all || (which == Reads::plain ? t.plain : t.polls)) &&
-          spin.body[t.place.block])
-        return &t;
-    return nullptr;
+      if (t.line == l->line && (t.polls || t.plain) && spin.body[t.place.block] &&
+          (read == nullptr || (t.place.step <= l->step && t.place.step > read->place.step)))
+        read = &t;
+    return read;
   }
 
-  /// Adds the plain loads that a lane may repeat until they give another value: those of a part of an end that has to hold, and that memory
-  /// alone may change. `seen`: parts of other ends.
-  void add_plain_reads(Id end, bool is, Spin const& spin, std::set<Id>& seen,
-                       std::vector<Touch const*>& reads) {
-    Node const& n = kernel_.execution.node(end);
-    if (n.op == Op::negation) return add_plain_reads(n.a, !is, spin, seen, reads);
-    if (n.op == (is ? Op::conjunction : Op::disjunction)) {
-      add_plain_reads(n.a, is, spin, seen, reads);
-      return add_plain_reads(n.b, is, spin, seen, reads);
+  /// The reads that the ends of a loop depend on. All of the loop, if they depend on words that it writes itself, or
+  /// on a thread's own memory, which may have any of them.
+  std::vector<Touch const*> reads_of(LoopEnds const& how, std::vector<Id> const& ends, Spin const& spin) {
+    std::set<Touch const*> reads;
+    for (Id const leaf : how.leaves_of(ends)) {
+      if (!how.is_found(leaf)) continue;
+      Touch const* const read = read_of(leaf, spin);
+      if (read == nullptr && !is_load(*kernel_.origins.leaf_at(leaf))) continue;
+      if (read != nullptr) reads.insert(read);
+      bool const own =
+          read == nullptr || std::any_of(touches_.all().begin(), touches_.all().end(), [&](Touch const& t) {
+            return t.writes && spin.body[t.place.block] && t.place.step != read->place.step &&
+                   touches_.may_be_one(t, *read);
+          });
+      for (Touch const& t : touches_.all())
+        if (own && (t.polls || t.plain) && spin.body[t.place.block]) reads.insert(&t);
     }
-    if (!seen.insert(end).second) return;
-    std::vector<Touch const*> plain;
-    for (Id const leaf : kernel_.origins.leaves_of({end}))
-      if (Touch const* const read = read_of(leaf, spin, Reads::plain)) plain.push_back(read);
-    if (!plain.empty() && Standstill(kernel_, spin.loop).may_keep(end))
-      reads.insert(reads.end(), plain.begin(), plain.end());
+    return {reads.begin(), reads.end()};
+  }
+
+  /// True if no access is on a way from one end of a loop that does not pass the place behind another one.
+  [[nodiscard]] bool leads_nowhere_else(std::uint32_t from, std::uint32_t place) const {
+    Blocks seen(program_.blocks.size(), false);
+    std::vector<std::uint32_t> work{from};
+    while (!work.empty()) {
+      std::uint32_t const b = work.back();
+      work.pop_back();
+      if (b == place || seen[b]) continue;
+      seen[b] = true;
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+        if (program_.steps[s].action == Action::access || program_.steps[s].action == Action::event)
+          return false;
+      for (std::uint32_t const to : successors(program_.blocks[b])) work.push_back(to);
+    }
+    return true;
+  }
+
+  /// True if what is behind this end is behind every end.
+  [[nodiscard]] bool leads_on(Spin const& spin, std::size_t end) const {
+    if (spin.way) return true;
+    auto const& exits = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].exits;
+    return std::all_of(exits.begin(), exits.end(),
+                       [&](program::Loop::Exit const& e) { return leads_nowhere_else(e.to, exits[end].to); });
   }
 
   /// True for a load of several memories or of a surface, which is no access: any write may be what it waits for.
@@ -240,10 +266,10 @@ class Locks {
     if (n.op == Op::negation) n = kernel_.execution.node(n.a);
     if (n.op != Op::eq) return false;
     for (auto const& [now, before] : {std::pair{n.a, n.b}, std::pair{n.b, n.a}}) {
-      Touch const* const atomic = read_of(now, spin, Reads::polls);
+      Touch const* const atomic = read_of(now, spin);
       if (atomic == nullptr || !atomic->atomic) continue;
       Phi const* const phi = kernel_.execution.phi_at(before);
-      Touch const* const read = read_of(before, spin, Reads::all);
+      Touch const* const read = read_of(before, spin);
       if (phi != nullptr ? phi->loop == spin.loop && phi->back == now && stays(atomic->address, spin.loop)
                          : read != nullptr && read != atomic && read->address == atomic->address)
         return true;
@@ -282,27 +308,33 @@ class Locks {
   void decide(Spin const& spin) {
     std::vector<Id> ends = spin.ends;
     std::erase_if(ends, [&](Id end) { return compares_with_before(end, spin); });
-    std::vector<Touch const*> reads;
-    bool waits = false;
-    for (Id const leaf : kernel_.origins.leaves_of(ends)) {
-      if (Touch const* const read = read_of(leaf, spin, Reads::polls)) reads.push_back(read);
-      waits = waits || is_unlisted(leaf, spin);
-    }
-    std::set<Id> seen;
-    for (Id const end : ends) add_plain_reads(end, true, spin, seen, reads);
-    std::sort(reads.begin(), reads.end());
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    LoopEnds const how(kernel_, spin.loop, spin.ends, spin.way);
+    std::vector<Touch const*> reads = reads_of(how, ends, spin);
+    std::vector<Id> const leaves = kernel_.origins.leaves_of(ends);
+    bool const waits =
+        std::any_of(leaves.begin(), leaves.end(), [&](Id leaf) { return is_unlisted(leaf, spin); });
+    std::vector<std::size_t> last;  // ends that lead to all that is behind the loop
+    for (std::size_t i = 0; i < spin.ends.size(); ++i)
+      if (leads_on(spin, i)) last.push_back(i);
+    if (std::any_of(last.begin(), last.end(), [&](std::size_t end) { return how.counts(end); }))
+      std::erase_if(reads, [](Touch const* read) { return read->plain; });
     if (reads.empty() && !waits) return;
     std::uint32_t const header = kernel_.flow.loops[static_cast<std::size_t>(spin.loop)].header;
     bool const together = stays_together(spin, reads);
     Place const at{header, program_.blocks[header].first};
-    auto const ends_it = [&](Touch const& w) {
-      return w.writes && !spin.body[w.place.block] &&
-             std::any_of(reads.begin(), reads.end(),
-                         [&](Touch const* r) { return (!together || !r->event) && releases(w, *r); }) &&
-             (together ? leads({w.place.block, w.place.step + 1}, at, Ways::Until::block) : !is_over(w, at));
+    auto const is_written = [&](Touch const* r) {
+      return std::any_of(touches_.all().begin(), touches_.all().end(), [&](Touch const& w) {
+        return w.writes && !spin.body[w.place.block] && (!together || !r->event) && releases(w, *r) &&
+               (together ? leads({w.place.block, w.place.step + 1}, at, Ways::Until::block)
+                         : !is_over(w, at));
+      });
     };
-    if ((!waits || together) && std::none_of(touches_.all().begin(), touches_.all().end(), ends_it)) return;
+    std::erase_if(reads, [&](Touch const* r) { return !is_written(r); });
+    if ((!waits || together) &&
+        (reads.empty() ||
+         (last.size() == spin.ends.size() &&
+          std::all_of(reads.begin(), reads.end(), [](Touch const* r) { return r->plain; }) && how.narrows())))
+      return;
     std::vector<Place> behind;
     for (std::uint32_t b = 0; b < spin.body.size(); ++b)
       if (spin.body[b])

@@ -3,8 +3,8 @@
 //   atom.cas in a loop, atom.exch behind it                  a lane that has the lock lets the next one in
 //   ld.volatile in a loop until it is the lane's turn,       so does a lane that ends its turn
 //   st.volatile behind it
-//   a plain load likewise, if a lane may come to it         so does a lane that writes
-//   again with nothing changed but memory: see Standstill
+//   a plain load likewise, unless the loop ends by what     so does a lane that writes
+//   it counts: see LoopEnds
 //   mbarrier.try_wait in a loop on the lane's own mbarrier,  so does a lane that arrives at the next one's
 //   mbarrier.arrive behind it
 //   bar.warp.sync with another mask in each lane             a lane goes on with those of its mask alone

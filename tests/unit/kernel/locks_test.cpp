@@ -498,26 +498,66 @@ TEST(KernelLocks, APlainLoadIsNoWaitIfTheLoopEndsWithoutAWrite) {
   auto const is_none = [](std::string const& loop, std::string const& behind = "st.shared.u32 [%r5], 0;") {
     EXPECT_EQ(held(loop, behind).verdict, KernelVerdict::refuted) << loop;
   };
-  // Rounds are counted; a list; a union; a search for a number among sorted ones.
-  is_none(
-      "mov.u32 %r12, 0;\nL: ld.shared.b32 %r7, [%r5];\nadd.u32 %r12, %r12, 1; setp.lt.u32 %p1, %r12, "
-      "%r7;\n@%p1 bra L;\n");
-  is_none("mov.u32 %r12, %r6;\nL: ld.shared.b32 %r12, [%r12];\nsetp.ne.u32 %p1, %r12, 0;\n@%p1 bra L;\n");
-  is_none(
-      "mov.u32 %r12, %r6;\nL: mov.u32 %r13, %r12; ld.shared.b32 %r12, [%r13];\nsetp.ne.u32 %p1, %r12, "
-      "%r13;\n@%p1 bra L;\n");
+  // Rounds are counted, up to a number that is loaded in each of them, too, or by data until one of two ends.
+  std::string const rounds = "mov.u32 %r12, 0;\nL: ld.shared.b32 %r7, [%r5];\nadd.u32 %r12, %r12, 1; ";
+  is_none(rounds + "setp.lt.u32 %p1, %r12, %r7;\n@%p1 bra L;\n");
+  is_none(rounds + "setp.lt.s32 %p1, %r12, %r7;\n@%p1 bra L;\n");
+  is_none(rounds + "setp.ne.u32 %p1, %r7, 0;\n@%p1 bra X;\nsetp.lt.u32 %p1, %r12, 100;\n@%p1 bra L;\nX:\n");
+  is_none(rounds + "setp.ne.u32 %p1, %r7, 0; setp.ge.or.u32 %p1, %r12, 100, %p1;\n@!%p1 bra L;\n");
+  // A search for a number among sorted ones, by two ends of a range, or by its first word and how many there are.
   is_none(
       "mov.u32 %r11, 0; mov.u32 %r12, 64;\nL: add.u32 %r13, %r11, %r12; shr.u32 %r13, %r13, 1; shl.b32 "
       "%r14, %r13, 2; add.u32 %r14, %r14, %r5; ld.shared.b32 %r7, [%r14];\nadd.u32 %r14, %r13, 1; "
       "setp.lt.u32 %p2, %r7, %r3; selp.b32 %r11, %r14, %r11, %p2; selp.b32 %r12, %r12, %r13, %p2; "
       "setp.lt.u32 %p1, %r11, %r12;\n@%p1 bra L;\n");
+  is_none(
+      "mov.u32 %r11, 0; mov.u32 %r12, 64;\nL: shr.u32 %r13, %r12, 1; add.u32 %r15, %r11, %r13; shl.b32 "
+      "%r14, %r15, 2; add.u32 %r14, %r14, %r5; ld.shared.b32 %r7, [%r14];\nadd.u32 %r15, %r15, 1; sub.u32 "
+      "%r16, %r12, "
+      "%r13; sub.u32 %r16, %r16, 1; setp.lt.u32 %p2, %r7, %r3; selp.b32 %r11, %r15, %r11, %p2; selp.b32 "
+      "%r12, %r16, %r13, "
+      "%p2; setp.gt.s32 %p1, %r12, 0;\n@%p1 bra L;\n");
+  // No lane writes the list.
+  is_none("mov.u32 %r12, %r6;\nL: ld.shared.b32 %r12, [%r12];\nsetp.ne.u32 %p1, %r12, 0;\n@%p1 bra L;\n", "");
+}
+
+TEST(KernelLocks, ALoopThatMemoryAloneEndsIsAWait) {
+  std::string const end = "setp.le.u32 %p1, %r12, %r1;\n@%p1 bra L;\n",
+                    load = "L: ld.shared.b32 %r7, [%r5];\n";
+  auto const waits = [](std::string const& loop) { is_apart(loop, "st.shared.u32 [%r5], 1;"); };
+  // A sum; a sum of truths; a count by an inner loop; a list, and a union; an index that comes round from where the lane begins.
+  waits("mov.u32 %r12, 0;\n" + load + "add.u32 %r12, %r12, %r7;\n" + end);
+  waits("mov.u32 %r12, 0;\n" + load +
+        "setp.gt.u32 %p2, %r7, %r12; selp.u32 %r13, 1, 0, %p2; add.u32 %r12, %r12, %r13; setp.lt.u32 %p1, "
+        "%r12, %r1;\n@%p1 bra L;\n");
+  waits("mov.u32 %r12, 0;\n" + load +
+        "mov.u32 %r13, 0;\nI: setp.ge.u32 %p2, %r13, %r7;\n@%p2 bra J;\nadd.u32 %r13, %r13, 1; "
+        "add.u32 %r12, %r12, 1;\nbra I;\nJ: " +
+        end);
+  waits("mov.u32 %r12, %r6;\nL: ld.shared.b32 %r12, [%r12];\nsetp.ne.u32 %p1, %r12, 0;\n@%p1 bra L;\n");
+  waits(
+      "mov.u32 %r12, %r6;\nL: mov.u32 %r13, %r12; ld.shared.b32 %r12, [%r13];\nsetp.ne.u32 %p1, %r12, "
+      "%r13;\n@%p1 bra L;\n");
+  waits(
+      "mov.u32 %r13, %r1;\nL: add.u32 %r13, %r13, 1; and.b32 %r13, %r13, 31; shl.b32 %r14, %r13, 2; add.u32 "
+      "%r14, %r14, %r5; "
+      "ld.shared.b32 %r12, [%r14];\n" +
+      end);
+  // By way of a table, a thread's own memory, and a word that the loop writes; up and down by what is found.
+  waits(load + "shl.b32 %r14, %r7, 2; add.u32 %r14, %r14, %r2; ld.shared.b32 %r12, [%r14];\n" + end);
+  waits(".local .align 4 .b8 own[4]; " + load + "st.local.u32 [own], %r7; ld.local.b32 %r12, [own];\n" + end);
+  waits(load + "st.shared.u32 [%r2], %r7; ld.shared.b32 %r12, [%r2];\n" + end);
+  waits("mov.u32 %r12, 9;\n" + load +
+        "setp.eq.u32 %p2, %r7, %r1; selp.b32 %r13, -1, 1, %p2; add.u32 %r12, %r12, %r13; "
+        "setp.ne.u32 %p1, %r12, 0;\n@%p1 bra L;\n");
+  // Two statements on one line are two loads.
+  waits(".shared .align 4 .b8 other[4];\nL: ld.shared.b32 %r8, [other]; ld.shared.b32 %r12, [%r5];\n" + end);
 }
 
 TEST(KernelLocks, LanesAtAnAlignedBarrierInEachIterationAreTogether) {
   auto const rounds = [](std::string const& barrier) {
     return "mov.u32 %r12, %r1;\nL: " + barrier +
-           "ld.shared.b32 %r7, [%r5];\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra X;\nadd.u32 %r12, %r12, 1; "
-           "setp.lt.u32 %p2, %r12, %r3;\n@%p2 bra L;\nX:\n";
+           "ld.shared.b32 %r7, [%r5];\nadd.u32 %r12, %r12, 1; setp.le.u32 %p1, %r7, %r1;\n@%p1 bra L;\nX:\n";
   };
   is_apart(rounds(""), "st.shared.u32 [%r5], 1;");
   is_apart(rounds("setp.eq.u32 %p3, %r12, 9;\n@%p3 bra Y;\nbar.sync 0;\nY: "), "st.shared.u32 [%r5], 1;");

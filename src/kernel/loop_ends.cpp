@@ -1,0 +1,169 @@
+#include "loop_ends.hpp"
+
+#include "execution/never.hpp"
+
+#include <swizproof/engine/walk.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace swizproof::kernel_detail {
+
+using execution::Leaf;
+using execution::Phi;
+using execution::Warp;
+
+LoopEnds::LoopEnds(ExecutedKernel& kernel, std::int32_t loop, std::vector<Id> const& ends, bool without)
+    : kernel_(kernel), loop_(loop), ends_(ends), without_(without) {
+  for (Id const end : ends_) add(end, !without);
+}
+
+void LoopEnds::add(Id end, bool is) {
+  Node const& n = node(end);
+  if (n.op == Op::negation) return add(n.a, !is);
+  if (n.op == (is ? Op::disjunction : Op::conjunction)) return add(n.a, is), add(n.b, is);
+  literals_.insert({end, is});
+}
+
+bool LoopEnds::counts(std::size_t end) const { return part_of(ends_[end], !without_) != Part::found; }
+
+LoopEnds::Part LoopEnds::part_of(Id end, bool is) const {
+  Node const& n = node(end);
+  if (n.op == Op::negation) return part_of(n.a, !is);
+  if (n.op == Op::truth) return (n.value != 0) == is ? Part::given : Part::found;
+  if (n.op == Op::conjunction || n.op == Op::disjunction) {
+    Part const a = part_of(n.a, is), b = part_of(n.b, is);
+    bool const both = n.op == (is ? Op::conjunction : Op::disjunction);
+    return both && (a == Part::found || b == Part::found) ? Part::found : std::max(a, b);
+  }
+  if (literals_.contains({end, !is})) return Part::given;
+  std::vector<Id> const leaves = leaves_of({end});
+  bool const found = std::any_of(leaves.begin(), leaves.end(), [&](Id leaf) { return is_found(leaf); });
+  return comes_true(end, is) || (!found && takes_counter(end)) ? Part::counted : Part::found;
+}
+
+std::vector<Id> LoopEnds::leaves_of(std::vector<Id> ends) const {
+  std::set<Id> all;
+  while (!ends.empty()) {
+    std::vector<Id> const leaves = kernel_.origins.leaves_of(std::move(ends));
+    ends.clear();
+    for (Id const leaf : leaves) {
+      Leaf const& l = *kernel_.execution.leaf_at(leaf);
+      if (!kernel_.flow.encloses(loop_, l.loop) || !all.insert(leaf).second) continue;
+      if (is_load(l)) ends.insert(ends.end(), l.args.begin(), l.args.end());
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
+bool LoopEnds::is_found(Id leaf) const {
+  Leaf const& l = *kernel_.execution.leaf_at(leaf);
+  if (l.kind != Leaf::Kind::load) return l.kind == Leaf::Kind::varying;
+  auto const space = static_cast<program::Space>(l.extra);
+  std::string const& name = kernel_.program.names[l.offset];
+  return space == program::Space::shared ||
+         (space == program::Space::global && name.find(".nc") == name.npos);
+}
+
+// ------------------------------------------------------------------------------------- counters
+
+bool LoopEnds::comes_true(Id end, bool is) const {
+  Node const& n = node(end);
+  if (n.op != Op::ult || is) return false;  // a >= b
+  return slope_of(n.a).value_or(0) > 0 || slope_of(n.b).value_or(0) < 0;
+}
+
+bool LoopEnds::takes_counter(Id term) const {
+  Walk walk(term);
+  while (auto const at = walk.next()) {
+    Node const& n = node(*at);
+    // These come round to a value again.
+    if (n.op == Op::bv_urem || (n.op == Op::bv_and && n.width != 0)) continue;
+    walk.add(operands(n));
+    Leaf const* const l = kernel_.execution.leaf_at(*at);
+    if (l == nullptr || !kernel_.flow.encloses(loop_, l->loop)) continue;
+    Phi const* const phi = kernel_.execution.phi_at(*at);
+    if (l->loop == loop_ && l->kind == Leaf::Kind::counter) return true;
+    if (phi == nullptr)
+      walk.add(l->args);
+    else if (phi->loop != loop_)
+      walk.add(std::vector<Id>{phi->init, phi->back});
+    else if (phi->kind != Phi::Kind::same && phi->kind != Phi::Kind::orbit)
+      return true;
+  }
+  return false;
+}
+
+std::optional<std::int64_t> LoopEnds::slope_of(Id word) const {
+  Node const& n = node(word);
+  auto const constant = [&](Id id) -> std::optional<std::int64_t> {
+    Node const& c = node(id);
+    if (c.op != Op::constant || c.width == 0) return std::nullopt;
+    unsigned const above = 64U - c.width;
+    return static_cast<std::int64_t>(c.value << above) >> above;
+  };
+  auto const of_both = [&](auto const& combine) -> std::optional<std::int64_t> {
+    auto const a = slope_of(n.a), b = slope_of(n.b);
+    return a && b ? std::optional(combine(*a, *b)) : std::nullopt;
+  };
+  if (Phi const* const phi = kernel_.execution.phi_at(word); phi != nullptr && phi->loop == loop_)
+    return phi->kind == Phi::Kind::affine ? constant(phi->step) : std::nullopt;
+  switch (n.op) {
+    case Op::bv_add:
+      return of_both([](auto a, auto b) { return a + b; });
+    case Op::bv_sub:
+      return of_both([](auto a, auto b) { return a - b; });
+    case Op::bv_xor:  // the sign of a comparison
+      if (constant(n.b) && node(n.b).value == std::uint64_t{1} << (n.width - 1U)) return slope_of(n.a);
+      if (constant(n.a) && node(n.a).value == std::uint64_t{1} << (n.width - 1U)) return slope_of(n.b);
+      break;
+    default:
+      break;
+  }
+  std::vector<Id> const leaves = leaves_of({word});
+  return leaves.empty() ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+
+// ------------------------------------------------------------------------------------- distances
+
+bool LoopEnds::narrows() const {
+  constexpr std::size_t most_registers = 4;
+  std::vector<Phi> registers;
+  for (Id const leaf : leaves_of(ends_))
+    if (Phi const* const phi = kernel_.execution.phi_at(leaf);
+        phi != nullptr && phi->loop == loop_ && phi->kind != Phi::Kind::same)
+      registers.push_back(*phi);
+  if (registers.size() > most_registers) return false;
+  bool const does = std::any_of(registers.begin(), registers.end(), [&](Phi const& high) {
+    return narrows(high, nullptr) || std::any_of(registers.begin(), registers.end(), [&](Phi const& low) {
+             return low.node != high.node && narrows(high, &low);
+           });
+  });
+  if (does) kernel_.execution.assumes_ranges = true;
+  return does;
+}
+
+bool LoopEnds::narrows(Phi const& high, Phi const* low) const {
+  swizproof::Terms& terms = kernel_.execution.terms;
+  auto const word = [&](Id id) { return Term{&terms, id}; };
+  Term const now = word(high.node), next = word(high.back);
+  unsigned const width = now.width();
+  if (low != nullptr && word(low->node).width() != width) return false;
+  Formula is_less = next < now;
+  Formula goes_on = now < word(terms.constant(width, std::uint64_t{1} << (width - 2U)).id);
+  if (low != nullptr) {
+    Term const begin = word(low->node), next_begin = word(low->back);
+    goes_on = goes_on && !(now < begin);
+    is_less =
+        !(next < next_begin) && !(next_begin < begin) && !(now < next) && next - next_begin < now - begin;
+  }
+  for (Id const end : ends_) {
+    Formula const leaves(&terms, end);
+    goes_on = goes_on && (without_ ? leaves : !leaves);
+  }
+  Formula const all = goes_on && !is_less;
+  return all.id == 0 ||
+         execution::never_holds(kernel_.execution, kernel_.warps.plain(Warp::every), all.id, {});
+}
+
+}  // namespace swizproof::kernel_detail
