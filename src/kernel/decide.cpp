@@ -138,7 +138,7 @@ KernelReport decide_program(LoweredKernel lowered, KernelOptions const& options)
         "no other kernel writes what lanes that wait for each other load from global memory");
   if (kernel.execution.assumes_ranges)
     report.rests_on.emplace_back(
-        "a search in a range begins with its ends in order, and with fewer than a quarter of all words");
+        "a loop that ends by a range which becomes less begins with words below a quarter of all");
   if (kernel.execution.assumes_constants)
     report.rests_on.emplace_back("constant memory is as the PTX initialises it");
   return report;

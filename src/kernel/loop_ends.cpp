@@ -146,14 +146,18 @@ bool LoopEnds::narrows() const {
 bool LoopEnds::narrows(Phi const& high, Phi const* low) const {
   swizproof::Terms& terms = kernel_.execution.terms;
   auto const word = [&](Id id) { return Term{&terms, id}; };
+  auto const never = [&](Formula const& truth) {
+    return truth.id == 0 ||
+           (truth.id != 1 &&
+            execution::never_holds(kernel_.execution, kernel_.warps.plain(Warp::every), truth.id, {}));
+  };
   Term const now = word(high.node), next = word(high.back);
-  unsigned const width = now.width();
-  if (low != nullptr && word(low->node).width() != width) return false;
-  Formula is_less = next < now;
-  Formula goes_on = now < word(terms.constant(width, std::uint64_t{1} << (width - 2U)).id);
+  if (low != nullptr && word(low->node).width() != now.width()) return false;
+  Term const quarter = terms.constant(now.width(), std::uint64_t{1} << (now.width() - 2U));
+  Formula is_less = next < now, goes_on = now < quarter, begins = word(high.init) < quarter;
   if (low != nullptr) {
     Term const begin = word(low->node), next_begin = word(low->back);
-    goes_on = goes_on && !(now < begin);
+    goes_on = goes_on && begin < quarter, begins = begins && word(low->init) < quarter;
     is_less =
         !(next < next_begin) && !(next_begin < begin) && !(now < next) && next - next_begin < now - begin;
   }
@@ -161,9 +165,7 @@ bool LoopEnds::narrows(Phi const& high, Phi const* low) const {
     Formula const leaves(&terms, end);
     goes_on = goes_on && (without_ ? leaves : !leaves);
   }
-  Formula const all = goes_on && !is_less;
-  return all.id == 0 ||
-         execution::never_holds(kernel_.execution, kernel_.warps.plain(Warp::every), all.id, {});
+  return never(goes_on && !is_less) && !never(goes_on) && !never(begins);
 }
 
 }  // namespace swizproof::kernel_detail

@@ -25,8 +25,8 @@ class LoopEnds {
   /// True if a lane leaves the loop by this end, or by another one, after as many iterations as registers and parameters say, with any content of memory.
   /// Checked by KernelLocks.APlainLoadIsNoWaitIfTheLoopEndsWithoutAWrite.
   [[nodiscard]] bool counts(std::size_t end) const;
-  /// True if a register at the header, or the distance of two, becomes less in each iteration, with any content of memory: of two it is assumed
-  /// that they begin in order, and of all that they are below a quarter of all words, so that no sum wraps. Asks the solver.
+  /// True if a register at the header, or the distance of two, becomes less in each iteration, with any content of memory. It is assumed
+  /// that they begin below a quarter of all words, so that no sum wraps. Asks the solver.
   [[nodiscard]] bool narrows() const;
   /// Leaves that iterations give, and that ends depend on, also by way of addresses. Those of memory are among them.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> ends) const;

@@ -102,7 +102,8 @@ struct Execution {
   bool assumes_sources = false;
   /// Lanes that a wait parts load one number from global memory, which this kernel does not write.
   bool assumes_other_kernels = false;
-  bool assumes_ranges = false;        ///< a search ends, if the two ends of its range begin in order
+  bool assumes_ranges =
+      false;  ///< a loop ends, if what becomes less in it begins below a quarter of all words
   bool assumes_constants = false;     ///< a value comes from constant memory as the module initialises it
   std::uint64_t induction_steps = 0;  ///< sum over all warps so far
   /// Nodes of Special::warp_x, .. for the dimensions that are divided among warps, if one Warp represents all; else 0.
