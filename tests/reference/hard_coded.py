@@ -427,7 +427,8 @@ def prove(binary, texts):
 
 
 def asked_of_command(binary, text):
-    """The verdict of `swizproof descriptor LAYOUT --number` on the words of an obligation without align; None for other obligations."""
+    """The verdict of `swizproof descriptor LAYOUT --number` on the words of an obligation without align; None for other obligations, and if the
+    command takes the number's start for the tile's address."""
     words = dict(re.findall(r'(\w+) = ["\']([^"\']*)["\']', text))
     if "number" not in words or "align = " in text:
         return None
@@ -435,7 +436,8 @@ def asked_of_command(binary, text):
     for name, value in words.items():
         command += ["--" + name, value]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout).get("verdict", "error")
+    answer = json.loads(done.stdout)
+    return None if answer.get("address") else answer.get("verdict", "error")
 
 
 def main():

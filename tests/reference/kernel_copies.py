@@ -164,7 +164,7 @@ def compare(case, answer, at_most, pointers, odd):
         return "refuted, but no execution takes more"
     if verdict == "proved" and not rows and not repeated and not case.takes_n() and access["wavefronts"] != most:
         return f"{access['wavefronts']} wavefronts, and {most} are the most"
-    if verdict != "refuted" and not rows and above and not case.takes_n():
+    if verdict != "refuted" and not rows and above and not case.takes_n() and not (verdict == "unknown" and repeated):
         return f"{verdict}, but an execution takes more"
     return ""
 

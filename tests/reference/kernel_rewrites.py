@@ -284,8 +284,12 @@ def accesses_of(document, ids, wrappers):
 
 
 def is_known_once(a, b):
-    """Whether two answers differ by what one of them leaves open: a fault, or an execution above the bound, that a search found for the other; or
-    alignment and bounds of an access whose cost is open in both."""
+    """Whether two answers differ by what one of them leaves open: a fault, or an execution above the bound, that a search found for the other;
+    alignment and bounds of an access whose cost is open in both; or the bound and the alignment of one that both refute for its bounds."""
+    if all(x["verdict"] == "refuted" and x.get("in_bounds") is False for x in (a, b)):
+        return a.get("aligned") == b.get("aligned") or None in (a.get("aligned"), b.get("aligned"))
+    if a["wavefronts"] != b["wavefronts"]:
+        return False
     pairs = [(a.get(f), b.get(f)) for f in ("aligned", "in_bounds")]
     opened = [p for p in pairs if p[0] != p[1] and None in p]
     verdicts = {a["verdict"], b["verdict"]}
@@ -357,7 +361,7 @@ class Comparison:
                 self.tally["at a limit"] += 1
             elif all(a.get(f) == b.get(f) for f in FIELDS):
                 continue
-            elif a["wavefronts"] == b["wavefronts"] and is_known_once(a, b):
+            elif is_known_once(a, b):
                 self.tally["known in one alone"] += 1
             else:
                 self.differ(name, f"{key[0]} PTX line {a['ptx_line']}, then {b['ptx_line']} ({a['op']}): " + ", ".join(

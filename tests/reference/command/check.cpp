@@ -242,31 +242,38 @@ bool malformed(Question const& q) {
   return false;
 }
 
-/// True if two steps of a tile's layout, or one and what is added before a swizzle, have a bit in common below the swizzle's top.
-bool may_carry(Tile const& tile) {
+/// True if two steps of a mode, or one and what is reached before, have a bit in common below `top`.
+bool overlaps(Mode const& mode, long long top, long long reached) {
+  bool carries = false;
+  auto const walk = [&](auto const& self, Mode const& part) -> void {
+    for (auto const& each : part.modes) self(self, each);
+    long long bits = 0;
+    for (long long i = 0; !part.tuple && i < part.extent; ++i) bits |= i * part.stride;
+    bool const power = (part.stride & (part.stride - 1)) == 0;
+    carries = carries || (reached & bits & (top - 1)) != 0 || (bits != 0 && !power);
+    reached |= bits;
+  };
+  walk(walk, mode);
+  return carries;
+}
+
+/// True if steps of a tile's layout, of the threads and values, or what is added before a swizzle, meet below the swizzle's top.
+bool may_carry(Tile const& tile, Access const& access) {
   long long top = 0, reached = 0;
   for (auto const& stage : tile.stages) {
     if (!stage.is_swizzle) return true;  // layouts of layouts: not looked at
     if (stage.swizzle.bits != 0) top = std::max(top, 1ll << stage.swizzle.top());
     reached |= stage.add;
   }
-  bool carries = false;
-  auto const walk = [&](auto const& self, Mode const& mode) -> void {
-    for (auto const& each : mode.modes) self(self, each);
-    long long bits = 0;
-    for (long long i = 0; !mode.tuple && i < mode.extent; ++i) bits |= i * mode.stride;
-    bool const power = (mode.stride & (mode.stride - 1)) == 0;
-    carries = carries || (reached & bits & (top - 1)) != 0 || (bits != 0 && !power);
-    reached |= bits;
-  };
-  walk(walk, tile.inner);
-  return top != 0 && !tile.flagged && carries;
+  constexpr long long everywhere = 1ll << 62;
+  return top != 0 && !tile.flagged &&
+         (overlaps(tile.inner, top, reached) || overlaps(access.tv.layout, everywhere, 0));
 }
 
 bool may_be_sliced_otherwise(Question const& q) {
-  bool const copies = std::any_of(q.accesses.begin(), q.accesses.end(),
-                                  [](Access const& a) { return a.form == Access::thread_value; });
-  return copies && q.tile && may_carry(*q.tile);
+  return q.tile && std::any_of(q.accesses.begin(), q.accesses.end(), [&](Access const& a) {
+           return a.form == Access::thread_value && may_carry(*q.tile, a);
+         });
 }
 
 long long check_case(Campaign& c, Random& r) {
