@@ -17,8 +17,7 @@ namespace swizproof::execution {
 namespace {
 
 constexpr std::size_t most_nodes = 2'000;
-constexpr std::uint64_t most_steps = 50'000;  ///< by Z3's count, which leaves out how it makes bits of words
-constexpr std::size_t most_gates = 30'000;    ///< of a truth: 0.2 s
+constexpr std::size_t most_gates = 30'000;  ///< of a truth: 0.2 s
 
 /// A truth, and what is known of its leaves.
 class Claim {
@@ -131,8 +130,8 @@ class Claim {
 
 }  // namespace
 
-bool never_holds(Execution const& execution, Warp& warp, Id truth,
-                 std::map<Id, std::uint64_t> const& counts) {
+bool never_holds(Execution const& execution, Warp& warp, Id truth, std::map<Id, std::uint64_t> const& counts,
+                 std::uint64_t most_steps) {
   Claim claim(execution, warp, counts);
   if (!claim.collect(truth)) return false;
   Question q{"no thread passes the guard", 64, claim.variables(), {}, {}, {}};

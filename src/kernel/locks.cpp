@@ -1,5 +1,6 @@
 #include "locks.hpp"
 
+#include "barrier_counts.hpp"
 #include "loop_ends.hpp"
 #include "touches.hpp"
 #include "ways.hpp"
@@ -208,11 +209,14 @@ class Locks {
       Touch const* const read = read_of(leaf, spin);
       if (read == nullptr && !is_load(*kernel_.origins.leaf_at(leaf))) continue;
       if (read != nullptr) reads.insert(read);
-      bool const own =
-          read == nullptr || std::any_of(touches_.all().begin(), touches_.all().end(), [&](Touch const& t) {
-            return t.writes && spin.body[t.place.block] && t.place.step != read->place.step &&
-                   touches_.may_be_one(t, *read);
-          });
+      std::uint32_t symbol = 0;
+      bool const own = read == nullptr ||
+                       (read->generic && !kernel_.origins.rooted_in_parameter(read->address) &&
+                        kernel_.origins.root_of(read->address, symbol) != Origins::Root::shared) ||
+                       std::any_of(touches_.all().begin(), touches_.all().end(), [&](Touch const& t) {
+                         return t.writes && spin.body[t.place.block] && t.place.step != read->place.step &&
+                                touches_.may_be_one(t, *read);
+                       });
       for (Touch const& t : touches_.all())
         if (own && (t.polls || t.plain) && spin.body[t.place.block]) reads.insert(&t);
     }
@@ -325,7 +329,7 @@ class Locks {
     auto const is_written = [&](Touch const* r) {
       return std::any_of(touches_.all().begin(), touches_.all().end(), [&](Touch const& w) {
         return w.writes && !spin.body[w.place.block] && (!together || !r->event) && releases(w, *r) &&
-               (together ? leads({w.place.block, w.place.step + 1}, at, Ways::Until::block)
+               (together ? leads({w.place.block, w.place.step + 1}, r->place, Ways::Until::block)
                          : !is_over(w, at));
       });
     };
@@ -354,11 +358,12 @@ class Locks {
     return false;
   }
 
-  /// True if a write is over before a thread of the block comes to a place: a barrier of the block is on each way, and no way leads back.
+  /// True if a write is over before a thread of the block comes to a place: a barrier of the block is on each way, all threads come there behind as
+  /// many, and no way leads back.
   [[nodiscard]] bool is_over(Touch const& write, Place at) const {
     Place const behind{write.place.block, write.place.step + 1};
-    return leads(behind, at, Ways::Until::end) && !leads(behind, at, Ways::Until::block) &&
-           !leads(at, write.place, Ways::Until::end);
+    return barriers_.same_on_all_ways(at) && leads(behind, at, Ways::Until::end) &&
+           !leads(behind, at, Ways::Until::block) && !leads(at, write.place, Ways::Until::end);
   }
 
   /// True if a write may be what lanes of a warp wait for that read: but for a lane's own, and that of the only lane that reads.
@@ -416,6 +421,7 @@ class Locks {
   program::Program const& program_ = kernel_.program;
   std::vector<std::uint32_t> block_of_ = std::vector<std::uint32_t>(program_.steps.size(), 0);
   Touches touches_{kernel_};
+  BarrierCounts barriers_{program_, kernel_.flow, kernel_.execution};
   Ways ways_{program_, find_meetings()};
   std::vector<Wait> waits_ = std::vector<Wait>(program_.steps.size());  ///< by step; line 0: none
 };

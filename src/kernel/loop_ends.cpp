@@ -37,9 +37,7 @@ LoopEnds::Part LoopEnds::part_of(Id end, bool is) const {
     return both && (a == Part::found || b == Part::found) ? Part::found : std::max(a, b);
   }
   if (literals_.contains({end, !is})) return Part::given;
-  std::vector<Id> const leaves = leaves_of({end});
-  bool const found = std::any_of(leaves.begin(), leaves.end(), [&](Id leaf) { return is_found(leaf); });
-  return comes_true(end, is) || (!found && takes_counter(end)) ? Part::counted : Part::found;
+  return comes_true(end, is) ? Part::counted : Part::found;
 }
 
 std::vector<Id> LoopEnds::leaves_of(std::vector<Id> ends) const {
@@ -69,29 +67,20 @@ bool LoopEnds::is_found(Id leaf) const {
 
 bool LoopEnds::comes_true(Id end, bool is) const {
   Node const& n = node(end);
-  if (n.op != Op::ult || is) return false;  // a >= b
-  return slope_of(n.a).value_or(0) > 0 || slope_of(n.b).value_or(0) < 0;
+  auto const a = slope_of(n.a), b = slope_of(n.b);
+  if (n.op == Op::eq && is && node(n.a).width > 1)
+    return a && b && ((*a - *b) % 2 != 0);  // it takes all values
+  if (n.op != Op::ult) return false;
+  // A bound that is not known has any value: the slope of the other side alone counts.
+  std::int64_t const grows = a.value_or(0) - b.value_or(0);
+  bool const ends = is ? a && b && grows < 0 && !is_least(n.b) && !is_most(n.a) : grows > 0;
+  if (ends && grows != 1 && grows != -1) kernel_.execution.assumes_ranges = true;
+  return ends;
 }
 
-bool LoopEnds::takes_counter(Id term) const {
-  Walk walk(term);
-  while (auto const at = walk.next()) {
-    Node const& n = node(*at);
-    // These come round to a value again.
-    if (n.op == Op::bv_urem || (n.op == Op::bv_and && n.width != 0)) continue;
-    walk.add(operands(n));
-    Leaf const* const l = kernel_.execution.leaf_at(*at);
-    if (l == nullptr || !kernel_.flow.encloses(loop_, l->loop)) continue;
-    Phi const* const phi = kernel_.execution.phi_at(*at);
-    if (l->loop == loop_ && l->kind == Leaf::Kind::counter) return true;
-    if (phi == nullptr)
-      walk.add(l->args);
-    else if (phi->loop != loop_)
-      walk.add(std::vector<Id>{phi->init, phi->back});
-    else if (phi->kind != Phi::Kind::same && phi->kind != Phi::Kind::orbit)
-      return true;
-  }
-  return false;
+bool LoopEnds::is_least(Id word) const { return node(word).op == Op::constant && node(word).value == 0; }
+bool LoopEnds::is_most(Id word) const {
+  return node(word).op == Op::constant && node(word).value == low_bits(node(word).width);
 }
 
 std::optional<std::int64_t> LoopEnds::slope_of(Id word) const {
@@ -144,28 +133,32 @@ bool LoopEnds::narrows() const {
 }
 
 bool LoopEnds::narrows(Phi const& high, Phi const* low) const {
+  constexpr std::uint64_t most_steps = 2'000'000;
   swizproof::Terms& terms = kernel_.execution.terms;
   auto const word = [&](Id id) { return Term{&terms, id}; };
   auto const never = [&](Formula const& truth) {
-    return truth.id == 0 ||
-           (truth.id != 1 &&
-            execution::never_holds(kernel_.execution, kernel_.warps.plain(Warp::every), truth.id, {}));
+    for (unsigned w = 0; w < kernel_.warps.count() && truth.id != 0; ++w)
+      if (truth.id == 1 ||
+          !execution::never_holds(kernel_.execution, kernel_.warps.plain(w), truth.id, {}, most_steps))
+        return false;
+    return true;
   };
   Term const now = word(high.node), next = word(high.back);
-  if (low != nullptr && word(low->node).width() != now.width()) return false;
+  if (now.width() < 8 || (low != nullptr && word(low->node).width() != now.width())) return false;
   Term const quarter = terms.constant(now.width(), std::uint64_t{1} << (now.width() - 2U));
-  Formula is_less = next < now, goes_on = now < quarter, begins = word(high.init) < quarter;
+  std::vector<Formula> fails{!(next < now)};
+  Formula goes_on = now < quarter, begins = word(high.init) < quarter;
   if (low != nullptr) {
     Term const begin = word(low->node), next_begin = word(low->back);
     goes_on = goes_on && begin < quarter, begins = begins && word(low->init) < quarter;
-    is_less =
-        !(next < next_begin) && !(next_begin < begin) && !(now < next) && next - next_begin < now - begin;
+    fails = {next < next_begin, next_begin < begin, now < next, !(next - next_begin < now - begin)};
   }
   for (Id const end : ends_) {
     Formula const leaves(&terms, end);
     goes_on = goes_on && (without_ ? leaves : !leaves);
   }
-  return never(goes_on && !is_less) && !never(goes_on) && !never(begins);
+  return std::all_of(fails.begin(), fails.end(), [&](Formula const& f) { return never(goes_on && f); }) &&
+         !never(goes_on) && !never(begins);
 }
 
 }  // namespace swizproof::kernel_detail

@@ -41,7 +41,8 @@ class LoopEnds {
   void add(Id end, bool is);
   [[nodiscard]] Part part_of(Id end, bool is) const;
   [[nodiscard]] bool comes_true(Id end, bool is) const;
-  [[nodiscard]] bool takes_counter(Id term) const;
+  [[nodiscard]] bool is_least(Id word) const;
+  [[nodiscard]] bool is_most(Id word) const;
   /// By how much a word grows in each iteration, if that is a constant.
   [[nodiscard]] std::optional<std::int64_t> slope_of(Id word) const;
   /// True if a register, or the distance of two, becomes less.

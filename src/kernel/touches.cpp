@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 namespace swizproof::kernel_detail {
@@ -19,9 +20,11 @@ bool is_atomic(MemoryAccess const& m) {
          m.op.starts_with("RED");
 }
 
+bool is_copy(MemoryAccess const& m) { return m.op.starts_with("cp.") || m.op.starts_with("LDGSTS"); }
+
 /// True of every access but loads, and the source of a copy.
 bool writes(MemoryAccess const& m) {
-  if (m.op.starts_with("cp.") || m.op.starts_with("LDGSTS")) return !m.global;
+  if (is_copy(m)) return !m.global;
   return is_atomic(m) || !(m.op.starts_with("ld") || m.op.starts_with("LD") || m.op.starts_with("wmma.load"));
 }
 
@@ -55,7 +58,7 @@ Touches::Touches(ExecutedKernel& kernel) : kernel_(kernel) {
         MemoryAccess const& m = program.accesses[extra];
         Touch& t = all_.emplace_back(touch_of(m, kernel.execution.accesses[extra], {b, s}));
         t.polls = polls(m), t.atomic = is_atomic(m), t.writes = writes(m);
-        t.plain = !t.polls && !t.writes && is_load(m);
+        t.plain = !t.polls && !t.writes && (is_load(m) || is_copy(m));
       } else if (program.steps[s].action == program::Action::event) {
         Event const& e = program.events[extra];
         bool const call = e.kind == Event::Kind::call, poll = e.kind == Event::Kind::poll;
@@ -74,16 +77,27 @@ bool Touches::may_be_one(Touch const& a, Touch const& b) const {
   std::uint32_t first = ~0U, second = ~0U;
   Root const one = kernel_.origins.root_of(a.address, first),
              two = kernel_.origins.root_of(b.address, second);
-  if (one == Root::shared && two == Root::shared) {
-    auto const& symbols = kernel_.program.symbols;
-    return first == second || (symbols[first].extern_array && symbols[second].extern_array);
-  }
+  if (one == Root::shared && two == Root::shared) return share_an_array(a.address, b.address);
   if (one == Root::shared || two == Root::shared)
     return one == Root::shared ? may_be_shared(b, two) : may_be_shared(a, one);
   std::vector<Id> const &mine = pointers_of(a.address), &other = pointers_of(b.address);
   return mine.empty() || other.empty() || std::any_of(mine.begin(), mine.end(), [&](Id id) {
            return std::find(other.begin(), other.end(), id) != other.end();
          });
+}
+
+/// An address that is chosen, or a difference of addresses, may be that of each array which it takes.
+bool Touches::share_an_array(Id a, Id b) const {
+  auto const arrays = [&](Id address) {
+    std::set<std::uint32_t> out;
+    for (Id const id : kernel_.origins.arrays_of({address})) {
+      std::uint32_t const symbol = kernel_.origins.leaf_at(id)->extra;
+      out.insert(kernel_.program.symbols[symbol].extern_array ? ~0U : symbol);
+    }
+    return out;
+  };
+  std::set<std::uint32_t> const one = arrays(a), two = arrays(b);
+  return std::any_of(one.begin(), one.end(), [&](std::uint32_t symbol) { return two.contains(symbol); });
 }
 
 bool Touches::may_be_shared(Touch const& touch, Root root) const {

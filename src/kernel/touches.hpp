@@ -36,6 +36,7 @@ class Touches {
   [[nodiscard]] bool may_be_one(Touch const& a, Touch const& b) const;
 
  private:
+  [[nodiscard]] bool share_an_array(Id a, Id b) const;
   [[nodiscard]] bool may_be_shared(Touch const& touch, Origins::Root root) const;
   [[nodiscard]] std::vector<Id> const& pointers_of(Id address) const;
 

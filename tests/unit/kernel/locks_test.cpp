@@ -499,7 +499,7 @@ TEST(KernelLocks, APlainLoadIsNoWaitIfTheLoopEndsWithoutAWrite) {
     EXPECT_EQ(held(loop, behind).verdict, KernelVerdict::refuted) << loop;
   };
   // Rounds are counted, up to a number that is loaded in each of them, too, or by data until one of two ends.
-  std::string const rounds = "mov.u32 %r12, 0;\nL: ld.shared.b32 %r7, [%r5];\nadd.u32 %r12, %r12, 1; ";
+  std::string const rounds = "mov.u32 %r12, %r1;\nL: ld.shared.b32 %r7, [%r5];\nadd.u32 %r12, %r12, 1; ";
   is_none(rounds + "setp.lt.u32 %p1, %r12, %r7;\n@%p1 bra L;\n");
   is_none(rounds + "setp.lt.s32 %p1, %r12, %r7;\n@%p1 bra L;\n");
   is_none(rounds + "setp.ne.u32 %p1, %r7, 0;\n@%p1 bra X;\nsetp.lt.u32 %p1, %r12, 100;\n@%p1 bra L;\nX:\n");
@@ -508,13 +508,13 @@ TEST(KernelLocks, APlainLoadIsNoWaitIfTheLoopEndsWithoutAWrite) {
   is_none(
       "mov.u32 %r11, 0; mov.u32 %r12, 64;\nL: add.u32 %r13, %r11, %r12; shr.u32 %r13, %r13, 1; shl.b32 "
       "%r14, %r13, 2; add.u32 %r14, %r14, %r5; ld.shared.b32 %r7, [%r14];\nadd.u32 %r14, %r13, 1; "
-      "setp.lt.u32 %p2, %r7, %r3; selp.b32 %r11, %r14, %r11, %p2; selp.b32 %r12, %r12, %r13, %p2; "
+      "setp.lt.u32 %p2, %r7, %r1; selp.b32 %r11, %r14, %r11, %p2; selp.b32 %r12, %r12, %r13, %p2; "
       "setp.lt.u32 %p1, %r11, %r12;\n@%p1 bra L;\n");
   is_none(
       "mov.u32 %r11, 0; mov.u32 %r12, 64;\nL: shr.u32 %r13, %r12, 1; add.u32 %r15, %r11, %r13; shl.b32 "
       "%r14, %r15, 2; add.u32 %r14, %r14, %r5; ld.shared.b32 %r7, [%r14];\nadd.u32 %r15, %r15, 1; sub.u32 "
       "%r16, %r12, "
-      "%r13; sub.u32 %r16, %r16, 1; setp.lt.u32 %p2, %r7, %r3; selp.b32 %r11, %r15, %r11, %p2; selp.b32 "
+      "%r13; sub.u32 %r16, %r16, 1; setp.lt.u32 %p2, %r7, %r1; selp.b32 %r11, %r15, %r11, %p2; selp.b32 "
       "%r12, %r16, %r13, "
       "%p2; setp.gt.s32 %p1, %r12, 0;\n@%p1 bra L;\n");
   // No lane writes the list.
@@ -552,6 +552,76 @@ TEST(KernelLocks, ALoopThatMemoryAloneEndsIsAWait) {
         "setp.ne.u32 %p1, %r12, 0;\n@%p1 bra L;\n");
   // Two statements on one line are two loads.
   waits(".shared .align 4 .b8 other[4];\nL: ld.shared.b32 %r8, [other]; ld.shared.b32 %r12, [%r5];\n" + end);
+  waits(".local .align 4 .b8 own[4]; cvta.local.u64 %rd2, own; " + load +
+        "st.local.u32 [own], %r7; ld.u32 %r12, [%rd2];\n" + end);
+  waits("cvt.u64.u32 %rd2, %r2; " + load +
+        "cp.async.ca.shared.global [%r2], [%rd1], 4;\ncp.async.wait_all;\nld.shared.b32 %r12, [%r2];\n" +
+        end);
+  // A predicate that is carried.
+  waits("setp.ne.u32 %p1, %r1, %r1;\n" + load + "setp.eq.or.u32 %p1, %r7, %r1, %p1;\n@!%p1 bra L;\n");
+}
+
+TEST(KernelLocks, ACounterEndsALoopIfItReachesItsBound) {
+  auto const tried = [](std::string const& count) {
+    return "mov.u32 %r12, 1; mov.u32 %r13, 0; ld.param.u32 %r14, [n];\nL: ld.shared.b32 %r7, "
+           "[%r5];\nsetp.ne.u32 %p1, %r7, %r1;\n" +
+           count + " and.pred %p1, %p1, %p2;\n@%p1 bra L;\n";
+  };
+  for (char const* count : {"add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, %r14;",
+                            "add.s32 %r12, %r12, -1; setp.gt.s32 %p2, %r12, %r14;",
+                            "add.u32 %r12, %r12, 1; setp.ne.u32 %p2, %r12, %r14;",
+                            "shr.u32 %r12, %r12, 1; setp.ne.u32 %p2, %r12, 0;"})
+    EXPECT_EQ(held(tried(count), "st.shared.u32 [%r5], 1;").verdict, KernelVerdict::refuted) << count;
+  for (char const* count : {"add.u32 %r12, %r12, 1; setp.ge.u32 %p2, %r12, 0;",
+                            "add.u32 %r12, %r12, 1; setp.le.u32 %p2, %r12, 0xffffffff;",
+                            "add.u32 %r12, %r12, 2; setp.ne.u32 %p2, %r12, 1000;",
+                            "add.u32 %r12, %r12, 1; add.u32 %r13, %r13, 1; setp.ne.u32 %p2, %r12, %r13;",
+                            "add.u32 %r12, %r12, %r14; setp.lt.u32 %p2, %r12, 100;",
+                            "add.u32 %r12, %r12, 1; cvt.u32.u8 %r15, %r12; setp.lt.u32 %p2, %r15, 1000;",
+                            "xor.b32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 20;",
+                            "shr.s32 %r12, %r12, 1; setp.lt.s32 %p2, %r12, %r14;"})
+    is_apart(tried(count), "st.shared.u32 [%r5], 1;");
+}
+
+TEST(KernelLocks, AWriteThroughAChosenAddressMayGiveItBack) {
+  std::string const turn =
+      ".shared .align 4 .b8 other[4]; ld.param.u32 %r14, [n]; setp.eq.u32 %p3, %r14, 3; mov.u32 %r13, "
+      "other;\nselp.b32 %r13, %r13, %r5, %p3; "
+      "L: ld.volatile.shared.u32 %r7, [%r5];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n";
+  is_apart(turn, "st.volatile.shared.u32 [%r13], 1;");
+  is_apart(turn,
+           "mov.u32 %r13, other; sub.u32 %r14, %r5, %r13; add.u32 %r13, %r13, %r14; st.volatile.shared.u32 "
+           "[%r13], 1;");
+  EXPECT_EQ(held(turn, "st.volatile.shared.u32 [other], 1;").verdict, KernelVerdict::refuted);
+}
+
+TEST(KernelLocks, AWriteIsOverIfAllThreadsPassAsManyBarriers) {
+  std::string const turn = "L: ld.volatile.shared.u32 %r7, [%r5];\nsetp.ne.u32 %p1, %r7, %r1;\n@%p1 bra L;\n",
+                    written = "st.volatile.shared.u32 [%r5], 1;\nbar.sync 0;\n";
+  EXPECT_EQ(held(written + turn, "").verdict, KernelVerdict::refuted);
+  EXPECT_EQ(held("mov.u32 %r12, 0;\nO: bar.sync 0;\nadd.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 4;\n@%p2 "
+                 "bra O;\n" +
+                     written + turn,
+                 "")
+                .verdict,
+            KernelVerdict::refuted);
+  // Half of the threads pass none, and one more round.
+  is_apart("setp.lt.u32 %p2, %r1, 16;\n@%p2 bra L;\n" + written + turn, "");
+  is_apart(
+      "mov.u32 %r12, 0;\nO: bar.sync 0;\nadd.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, %r1;\n@%p2 bra O;\n" +
+          written + turn,
+      "");
+}
+
+TEST(KernelLocks, APartOfAWarpMaySearch) {
+  auto const all = decided(
+      "mov.u32 %r5, 0; mov.u32 %r6, 64;\nL: add.u32 %r7, %r5, %r6; shr.u32 %r7, %r7, 1; shl.b32 %r8, %r7, 2; "
+      "add.u32 %r8, %r8, %r2; ld.shared.u32 %r9, "
+      "[%r8];\nadd.u32 %r8, %r7, 1; setp.lt.u32 %p1, %r9, %r1; selp.b32 %r5, %r8, %r5, %p1; selp.b32 %r6, "
+      "%r6, %r7, %p1; setp.lt.u32 %p1, %r5, %r6;\n"
+      "@%p1 bra L;\nst.shared.u32 [%r2], %r1;\n",
+      {.block = {{48, 1, 1}}});
+  ASSERT_EQ(all.size(), 2U);
 }
 
 TEST(KernelLocks, LanesAtAnAlignedBarrierInEachIterationAreTogether) {
