@@ -8,6 +8,7 @@ loop, and with writes they may, a lane has to wait for another one, and `kernel`
 that `kernel` takes for waits though all lanes may leave them; exit code 1 if something differs.
 """
 import itertools
+import re
 import sys
 
 try:
@@ -70,7 +71,12 @@ class Case:
         """True if each kind of lane may leave, for a parameter, but with no content of memory all of them do; of lanes that differ."""
         if "i >= j" in (self.a, self.b) and "{0} + 1" in (self.i, self.j):
             return False  # a count of 32 bits comes round
-        differ = any("t" in part for part in (self.index, self.i, self.j, self.a, self.b if self.both != "a" else ""))
+        needed, parts = set(), [self.a, self.b if self.both != "a" else ""]
+        while parts:  # what the ends depend on
+            new = set(re.findall(r"[ijvt]", parts.pop())) - needed
+            needed |= new
+            parts += [{"i": self.i.format("i", "j"), "j": self.j.format("j", "i"), "v": self.index, "t": ""}[name] for name in new]
+        differ = "t" in needed
         return differ and not any(self.all_leave(n) for n in range(4)) and any(all(self.may_leave(t, n) for t in range(KINDS)) for n in range(4))
 
     def all_leave(self, n):
