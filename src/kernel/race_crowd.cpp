@@ -1,93 +1,21 @@
 #include "race_crowd.hpp"
 
-#include <swizproof/program/step.hpp>
+#include "race_thread.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
 
 namespace swizproof::kernel_detail {
-
-using execution::Leaf;
-using program::Special;
 
 namespace {
 
 using Id = std::uint32_t;
-using Number = std::optional<std::uint64_t>;
+using Number = ThreadNumbers::Number;
 
-constexpr std::uint64_t no_lane = 32;
 constexpr std::size_t warps_of_group = 4;
-
-/// Numbers of terms in one thread.
-class OfThread {
- public:
-  /// `leader`: of its warp; nothing if it is not known.
-  OfThread(program::Program const& program, execution::Execution const& execution, BlockShapes const& shapes,
-           std::uint32_t thread, Number leader)
-      : program_(program), execution_(execution), shapes_(shapes), thread_(thread), leader_(leader) {}
-
-  Number of(Id id) {
-    if (auto const at = memo_.find(id); at != memo_.end()) return at->second;
-    memo_[id] = std::nullopt;
-    return memo_[id] = compute(id);
-  }
-
- private:
-  Number compute(Id id) {
-    Node const n = execution_.node(id);
-    if (n.op == Op::variable) return leaf(*execution_.leaf_at(id), n.width);
-    unsigned const count = operand_count(n.op);
-    if (count == 0) return n.value;
-    Number const a = of(n.a);
-    if (n.op == Op::ite) return a ? of(*a != 0 ? n.b : n.c) : std::nullopt;
-    Number const b = count > 1 ? of(n.b) : Number(0);
-    bool const all = n.op == Op::conjunction || n.op == Op::bv_and || n.op == Op::bv_mul;
-    if (all && ((a && *a == 0) || (b && *b == 0))) return 0;
-    if (n.op == Op::disjunction && ((a && *a != 0) || (b && *b != 0))) return 1;
-    if (!a || !b) return std::nullopt;
-    return value_of(n, *a, *b);
-  }
-
-  Number leaf(Leaf const& l, unsigned width) {
-    if (l.kind == Leaf::Kind::voted && elects(program_, l)) {
-      Node const& mask = execution_.node(l.args[0]);
-      return mask.op == Op::constant && mask.value == low_bits(32) ? leader_ : std::nullopt;
-    }
-    if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].placed)
-      return *program_.symbols[l.extra].placed & low_bits(width);
-    if (l.kind == Leaf::Kind::shuffle) return first_lane(l);
-    if (l.kind != Leaf::Kind::special || execution::is_uniform(l)) return std::nullopt;
-    auto const s = static_cast<Special>(l.extra);
-    bool const line = shapes_.dimensions == 1;
-    if (s == Special::laneid && (shapes_.given || line)) return thread_ % 32;
-    if (shapes_.given && s <= Special::ntid_z)
-      return program::special_of(l.extra, {thread_, thread_ % 32, *shapes_.given, {1, 1, 1}, {}});
-    if (s == Special::tid_x && line) return thread_;
-    if ((s == Special::tid_y || s == Special::tid_z) && line) return 0;
-    return std::nullopt;
-  }
-
-  /// The number that the first lane of the warp gives: each warp has it.
-  Number first_lane(Leaf const& l) {
-    bool const full = static_cast<program::Shuffle>(l.extra) == program::Shuffle::idx;
-    Number const lane = of(l.args[1]), bounds = of(l.args[2]);
-    if (!full || !lane || *lane != 0 || !bounds || *bounds != 31) return std::nullopt;
-    return OfThread(program_, execution_, shapes_, thread_ / 32 * 32,
-                    leader_ && *leader_ == no_lane ? std::nullopt : leader_)
-        .of(l.args[0]);
-  }
-
-  program::Program const& program_;
-  execution::Execution const& execution_;
-  BlockShapes const& shapes_;
-  std::uint32_t thread_;
-  Number leader_;
-  std::unordered_map<Id, Number> memo_{};
-};
 
 /// For each warp, how many of its threads may make one of the guards true; nothing if the threads of a block are not known.
 std::optional<std::vector<std::uint64_t>> by_warp(program::Program const& program,
@@ -101,13 +29,13 @@ std::optional<std::vector<std::uint64_t>> by_warp(program::Program const& progra
     bool elected = false;
     for (std::uint32_t t = first; t < std::min(first + 32, threads); ++t) {
       auto const may = [&](Number leader) {
-        OfThread of(program, execution, shapes, t, leader);
+        ThreadNumbers of(program, execution, shapes, t, leader);
         return std::any_of(guards.begin(), guards.end(), [&](Id g) {
           Number const truth = of.of(g);
           return !truth || *truth != 0;
         });
       };
-      if (may(no_lane))
+      if (may(ThreadNumbers::no_lane))
         ++count;
       else
         elected = elected || may(std::nullopt);
@@ -134,10 +62,6 @@ bool has_each_warpgroup(program::Program const& program, execution::Execution co
 }
 
 }  // namespace
-
-std::uint32_t threads_of(BlockShapes const& shapes) {
-  return shapes.given ? (*shapes.given)[0] * (*shapes.given)[1] * (*shapes.given)[2] : shapes.most;
-}
 
 std::uint64_t crowd_of(program::Program const& program, execution::Execution const& execution,
                        BlockShapes const& shapes, std::vector<Id> const& guards) {

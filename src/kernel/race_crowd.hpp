@@ -3,6 +3,7 @@
 
 #include "race_pair.hpp"
 #include "race_rings.hpp"
+#include "race_thread.hpp"
 
 #include <swizproof/execution/terms.hpp>
 
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace swizproof::kernel_detail {
-
-/// Threads of the largest block of these shapes.
-[[nodiscard]] std::uint32_t threads_of(BlockShapes const& shapes);
 
 /// At most so many threads of any block of these shapes make one of the guards true: each thread's number is put into them, and what is not
 /// known then may be true. Of a warp elect.sync elects one lane, the same one each time [PTX ISA 9.1, elect.sync]. `guards` of threads with

@@ -19,8 +19,10 @@ namespace {
 constexpr std::uint64_t most_shared = 1 << 18;  ///< bytes: more than a block can have
 constexpr std::size_t most_orbit_values = 64;   ///< of a register at a header, that are told apart
 
-constexpr std::uint64_t most_turns = 5'000;  ///< of a loop that is followed
-constexpr std::uint64_t most_in_z = 64;      ///< threads of a block [CUDA C++ Programming Guide, 20.9.3]
+constexpr unsigned leaders = 2;                 ///< numbers of threads that are first lanes begin here
+constexpr std::size_t most_leader_nodes = 200;  ///< of a value that they give
+constexpr std::uint64_t most_turns = 5'000;     ///< of a loop that is followed
+constexpr std::uint64_t most_in_z = 64;         ///< threads of a block [CUDA C++ Programming Guide, 20.9.3]
 constexpr std::uint64_t most_blocks_in_y = 65535;  ///< and in z, of a grid [the same]
 
 /// Kinds of keys of variables.
@@ -55,6 +57,92 @@ bool shrinks(execution::Execution const& execution, std::uint32_t term, std::uin
     default:
       return false;
   }
+}
+
+/// A thread, by its number in the block, is of these warps.
+Formula is_of(WarpSet warps, Term thread) {
+  if (warps == all_warps) return true;
+  Term const warp = shr(thread, 5);
+  Formula out = false;
+  for (unsigned w = 0; w < 32; ++w)
+    if ((warps >> w & 1) != 0) out = out || warp == like(warp, w);
+  return out;
+}
+
+/// True for a value that each lane of a warp gets from its first one [PTX ISA 9.1, shfl.sync], and that is a function of the thread and the launch.
+bool is_of_first_lane(execution::Execution const& execution, BlockShapes const& shapes, Leaf const& l) {
+  auto const is = [&](std::uint32_t id, std::uint64_t value) {
+    return execution.node(id).op == Op::constant && execution.node(id).value == value;
+  };
+  if (static_cast<program::Shuffle>(l.extra) != program::Shuffle::idx || !is(l.args[1], 0) ||
+      !is(l.args[2], 31) || (!shapes.given && shapes.dimensions != 1))
+    return false;
+  Walk walk(l.args[0], most_leader_nodes);
+  while (auto const id = walk.next()) {
+    walk.add(operands(execution.node(*id)));
+    Leaf const* const at = execution.leaf_at(*id);
+    if (at == nullptr || at->kind == Leaf::Kind::symbol || at->kind == Leaf::Kind::param) continue;
+    bool const shuffle = at->kind == Leaf::Kind::shuffle && is_of_first_lane(execution, shapes, *at);
+    if (!shuffle && (at->kind != Leaf::Kind::special || static_cast<Special>(at->extra) > Special::laneid))
+      return false;
+  }
+  return !walk.over();
+}
+
+/// The states that the registers of a loop run through together which depend on constants and on each other alone.
+std::map<std::uint32_t, std::vector<std::uint64_t>> machine_of(execution::Execution const& execution,
+                                                               std::int32_t loop) {
+  std::map<std::uint32_t, std::uint64_t> state;
+  for (Phi const& p : execution.phis)
+    if (p.loop == loop && p.kind == Phi::Kind::orbit) state[p.node] = execution.node(p.init).value;
+  auto const open = [&](std::pair<std::uint32_t const, std::uint64_t> const& one) {
+    Walk walk(execution.phi_at(one.first)->back);
+    while (auto const id = walk.next()) {
+      walk.add(operands(execution.node(*id)));
+      if (execution.leaf_at(*id) != nullptr && state.count(*id) == 0) return true;
+    }
+    return false;
+  };
+  while (std::erase_if(state, open) != 0) {
+  }
+  std::set<std::map<std::uint32_t, std::uint64_t>> seen;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> out;
+  while (seen.insert(state).second) {
+    if (seen.size() > most_orbit_values) return {};
+    std::unordered_map<Id, std::uint64_t> known(state.begin(), state.end());
+    for (auto& [id, value] : state) {
+      out[id].push_back(value);
+      value = number_of(execution.terms, execution.phi_at(id)->back, known);
+    }
+  }
+  return out;
+}
+
+/// The last iteration of a loop that constants decide.
+std::optional<std::uint64_t> last_turn(execution::Execution const& execution, std::int32_t loop) {
+  auto const& exits = execution.exits[static_cast<std::size_t>(loop)];
+  std::map<std::uint32_t, Phi const*> phis;
+  Walk walk(exits, 300);
+  while (auto const id = walk.next()) {
+    walk.add(operands(execution.node(*id)));
+    if (execution.leaf_at(*id) == nullptr) continue;
+    Phi const* const p = execution.phi_at(*id);
+    auto const constant = [&](std::uint32_t x) { return execution.node(x).op == Op::constant; };
+    if (p == nullptr || p->loop != loop || p->kind != Phi::Kind::affine || !constant(p->init) ||
+        !constant(p->step))
+      return std::nullopt;
+    phis[*id] = p;
+  }
+  if (walk.over()) return std::nullopt;
+  for (std::uint64_t k = 0; k < most_turns; ++k) {
+    std::unordered_map<std::uint32_t, std::uint64_t> known;
+    for (auto const& [id, p] : phis)
+      known[id] = (execution.node(p->init).value + k * execution.node(p->step).value) &
+                  low_bits(execution.node(id).width);
+    for (std::uint32_t const exit : exits)
+      if (number_of(execution.terms, exit, known) != 0) return k;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -93,6 +181,14 @@ Term RacePair::shape(unsigned dimension) {
 
 Term RacePair::thread(unsigned number, unsigned dimension) {
   if (shapes_.given ? (*shapes_.given)[dimension] == 1 : dimension >= shapes_.dimensions) return word(0);
+  if (number >= leaders) {
+    Term const first = linear(number - leaders) & word(~std::uint64_t{31} & low_bits(32));
+    if (!shapes_.given) return first;  // in one dimension
+    std::uint64_t const x = (*shapes_.given)[0], y = (*shapes_.given)[1];
+    return dimension == 0   ? first % word(x)
+           : dimension == 1 ? first / word(x) % word(y)
+                            : first / word(x * y);
+  }
   bool const fresh = numbers_.count({of_thread, number, dimension}) == 0;
   Term const t = resized(
       unknown({of_thread, number, dimension}, {RaceUnknown::Kind::thread, 10, dimension, number}), 32);
@@ -109,11 +205,12 @@ Term RacePair::linear(unsigned number) {
 /// `one`: one thread may make both, where another lane than that of the address may access the row of a matrix.
 Formula RacePair::two_threads(Warps warps, bool one) {
   if (warps == Warps::own && !one) return true;
+  Formula const here = is_of(within_, linear(0)) && is_of(within_, linear(1));
   Formula same = true;
   for (unsigned d = 0; d < 3; ++d) same = same && thread(0, d) == thread(1, d);
   Formula const one_warp = shr(linear(0), 5) == shr(linear(1), 5);
   Formula const where = warps == Warps::any ? Formula(true) : warps == Warps::two ? !one_warp : one_warp;
-  return (Formula(one) || !same) && where;
+  return here && (Formula(one) || !same) && where;
 }
 
 RacePair::View RacePair::view(unsigned number, unsigned access, std::int32_t loop,
@@ -243,10 +340,22 @@ RacePair::Id RacePair::leaf(Id id, View& of) {
     case Leaf::Kind::voted:
       if (elects(program_, l)) return elected(id, l, of);
       break;
+    case Leaf::Kind::shuffle:
+      if (is_of_first_lane(execution_, shapes_, l)) return of_first_lane(l, of);
+      break;
     default:
       break;
   }
   return sized(not_known(id, l.loop, uniform_(id), of, n.width));
+}
+
+RacePair::Id RacePair::of_first_lane(Leaf const& l, View& of) {
+  if (of.thread >= leaders) return translated(l.args[0], of);  // of its own warp
+  if (!of.leader) {
+    of.leader = std::make_unique<View>();
+    of.leader->thread = of.thread + leaders, of.leader->access = of.access;
+  }
+  return translated(l.args[0], *of.leader);
 }
 
 RacePair::Id RacePair::special(Leaf const& l, View& of) {
@@ -279,34 +388,10 @@ RacePair::Id RacePair::special(Leaf const& l, View& of) {
                        {RaceUnknown::Kind::other, l.width, 0, 0}));
 }
 
-/// The states that the registers of a loop run through together which depend on constants and on each other alone.
 RacePair::Machine const& RacePair::machine(std::int32_t loop) {
   auto const [at, fresh] = machines_.try_emplace(loop);
-  if (!fresh) return at->second;
-  std::map<Id, std::uint64_t> state;
-  for (Phi const& p : execution_.phis)
-    if (p.loop == loop && p.kind == Phi::Kind::orbit) state[p.node] = execution_.node(p.init).value;
-  auto const open = [&](std::pair<Id const, std::uint64_t> const& one) {
-    Walk walk(execution_.phi_at(one.first)->back);
-    while (auto const id = walk.next()) {
-      walk.add(operands(execution_.node(*id)));
-      if (execution_.leaf_at(*id) != nullptr && state.count(*id) == 0) return true;
-    }
-    return false;
-  };
-  while (std::erase_if(state, open) != 0) {
-  }
-  std::set<std::map<Id, std::uint64_t>> seen;
-  Machine out;
-  while (seen.insert(state).second) {
-    if (seen.size() > most_orbit_values) return at->second;
-    std::unordered_map<Id, std::uint64_t> known(state.begin(), state.end());
-    for (auto& [id, value] : state) {
-      out[id].push_back(value);
-      value = number_of(execution_.terms, execution_.phi_at(id)->back, known);
-    }
-  }
-  return at->second = std::move(out);
+  if (fresh) at->second = machine_of(execution_, loop);
+  return at->second;
 }
 
 /// The value of a register in the state of its loop's machine, which registers of one iteration have in common; nothing if it has none.
@@ -371,33 +456,10 @@ RacePair::Id RacePair::behind_loop(Id id, Leaf const& l, View& of) {
   return translated(l.args[0], *last);
 }
 
-/// The last iteration of a loop that constants decide.
 std::optional<std::uint64_t> RacePair::last_iteration(std::int32_t loop) {
   auto const [at, fresh] = last_.try_emplace(loop, std::nullopt);
-  if (!fresh) return at->second;
-  auto const& exits = execution_.exits[static_cast<std::size_t>(loop)];
-  std::map<Id, Phi const*> phis;
-  Walk walk(exits, 300);
-  while (auto const id = walk.next()) {
-    walk.add(operands(execution_.node(*id)));
-    if (execution_.leaf_at(*id) == nullptr) continue;
-    Phi const* const p = execution_.phi_at(*id);
-    auto const constant = [&](Id x) { return execution_.node(x).op == Op::constant; };
-    if (p == nullptr || p->loop != loop || p->kind != Phi::Kind::affine || !constant(p->init) ||
-        !constant(p->step))
-      return std::nullopt;
-    phis[*id] = p;
-  }
-  if (walk.over()) return std::nullopt;
-  for (std::uint64_t k = 0; k < most_turns; ++k) {
-    std::unordered_map<Id, std::uint64_t> known;
-    for (auto const& [id, p] : phis)
-      known[id] = (execution_.node(p->init).value + k * execution_.node(p->step).value) &
-                  low_bits(execution_.node(id).width);
-    for (Id const exit : exits)
-      if (number_of(execution_.terms, exit, known) != 0) return at->second = k;
-  }
-  return std::nullopt;
+  if (fresh) at->second = last_turn(execution_, loop);
+  return at->second;
 }
 
 /// A loop has come to its iteration: the one before took none of its exits.

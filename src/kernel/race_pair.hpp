@@ -34,6 +34,10 @@ struct BlockShapes {
   std::optional<std::array<std::uint32_t, 3>> grid{};  ///< blocks; nothing: any number
 };
 
+/// Warps of a block, a bit each.
+using WarpSet = std::uint32_t;
+inline constexpr WarpSet all_warps = ~WarpSet{0};
+
 /// A variable of the question: which number of a launch it is.
 struct RaceUnknown {
   enum class Kind : std::uint8_t { thread, shape, block, blocks, param, other };
@@ -60,6 +64,8 @@ class RacePair {
         uniform_(uniform),
         memory_(memory) {}
 
+  /// Both threads are of these warps.
+  void within(WarpSet warps) { within_ = warps; }
   /// Begins a graph. `given`: values of the variables, in their order, of an earlier graph; empty: they are made.
   void begin(Terms& terms, std::span<Term const> given);
   /// Truth: one thread makes the first access and another one the second, at a common byte. `what`: both accesses. Where both are stores whose words
@@ -79,10 +85,13 @@ class RacePair {
  private:
   using Id = std::uint32_t;
   struct View {
-    unsigned thread = 0, access = 0;                      ///< the first or the second
+    unsigned thread = 0,
+             access =
+                 0;  ///< the first or the second; a thread from `leaders` on is the first lane of its warp
     std::map<std::int32_t, std::pair<Turn, Id>> turns{};  ///< by loop; the counter
     std::unordered_map<Id, Id> memo{};
     std::map<std::int32_t, std::unique_ptr<View>> before{}, behind{};
+    std::unique_ptr<View> leader{};  ///< of the first lane of its warp
   };
   [[nodiscard]] View view(unsigned thread, unsigned access, std::int32_t loop,
                           std::vector<Turn> const& turns);
@@ -99,6 +108,7 @@ class RacePair {
   Term applied(std::vector<std::uint64_t> name, std::vector<Id> args, unsigned bits);
   Term not_known(Id id, std::int32_t loop, bool shared, View& view, unsigned bits);
   void add_counters(std::int32_t loop, View const& view, std::vector<std::uint64_t>& key) const;
+  Id of_first_lane(execution::Leaf const& l, View& view);
   Term thread(unsigned number, unsigned dimension);
   Term shape(unsigned dimension);
   Term linear(unsigned number);
@@ -118,6 +128,7 @@ class RacePair {
   BlockShapes const& shapes_;
   UniformTerms& uniform_;
   UnwrittenMemory* memory_;
+  WarpSet within_ = all_warps;
   std::map<std::int32_t, std::optional<std::uint64_t>> last_{};  ///< by loop
   std::map<std::int32_t, Machine> machines_{};                   ///< by loop
   Terms* terms_ = nullptr;
