@@ -4,6 +4,7 @@
 #include "origins.hpp"
 #include "race_access.hpp"
 #include "race_crowd.hpp"
+#include "race_divergence.hpp"
 #include "race_found.hpp"
 #include "race_intervals.hpp"
 #include "race_launches.hpp"
@@ -76,29 +77,6 @@ std::uint64_t place_rest(program::Program& lowered, KernelOptions const& options
       end = *v.placed + options.arch->most_shared_bytes.value();
   }
   return end;
-}
-
-/// True if a thread may leave at the end of a block with an access behind its last barrier.
-bool access_before(program::Program const& program, program::Flow const& flow, SharedAccesses const& shared,
-                   std::uint32_t block, std::vector<BarrierAt> const& barriers) {
-  std::vector<bool> seen(program.blocks.size(), false);
-  std::vector<std::uint32_t> work{block};
-  while (!work.empty()) {
-    std::uint32_t const b = work.back();
-    work.pop_back();
-    if (seen[b]) continue;
-    seen[b] = true;
-    std::uint32_t from = program.blocks[b].first;
-    bool barrier = false;
-    for (BarrierAt const& at : barriers)
-      if (at.block == b) from = std::max(from, at.step), barrier = true;
-    for (std::uint32_t s = from; s < program.blocks[b].last; ++s)
-      if (program.steps[s].action == program::Action::access &&
-          shared.all[program.steps[s].extra].role != RaceRole::none)
-        return true;
-    if (!barrier) work.insert(work.end(), flow.before[b].begin(), flow.before[b].end());
-  }
-  return false;
 }
 
 bool is_inval(program::MemoryAccess const& m) { return m.op.starts_with("mbarrier.inval"); }
@@ -261,6 +239,8 @@ class RaceSearch {
 
   void prepare_proofs() {
     uniform_ = std::make_unique<UniformTerms>(program_, execution_);
+    divergence_ = std::make_unique<Divergence>(program_, flow_, execution_, shared_.all, *uniform_,
+                                               [this] { return fresh(); });
     if (options_.same_values) memory_ = std::make_unique<UnwrittenMemory>(module_, function_);
   }
 
@@ -375,43 +355,19 @@ class RaceSearch {
     return at->second;
   }
 
-  /// True if a branch goes the same way in all threads, of a block or of each warp.
-  bool is_uniform(std::uint32_t block, std::vector<bool> const& closed, RacePair::Warps warps) {
-    for (std::int32_t const l : flow_.around(flow_.loop[block]))
-      if (!closed[static_cast<std::size_t>(l)]) return false;
-    std::uint32_t const condition = execution_.conditions[block];
-    if ((*uniform_)(condition)) return true;
-    std::vector<RaceUnknown> unknowns;
-    Outcome const answer = never([&](RacePair& p) { return p.differs(block, condition, warps); }, unknowns);
-    return std::holds_alternative<Proved>(answer);
-  }
-
-  /// The first branch that may let threads pass different barriers; nothing if no branch may.
-  std::optional<std::uint32_t> divergent(std::vector<BarrierAt> const& barriers, RacePair::Warps warps) {
-    Deciding const deciding = deciding_branches(program_, flow_, barriers);
-    std::vector<bool> const closed = loops_with(flow_, barriers);
-    for (std::uint32_t const b : deciding.blocks)
-      if (!is_uniform(b, closed, warps)) return program_.blocks[b].line;
-    for (std::uint32_t const b : deciding.leaves)
-      if (!is_uniform(b, closed, warps)) {
-        if (access_before(program_, flow_, shared_, b, barriers)) return program_.blocks[b].line;
-        some_end_ = true;
-      }
-    return std::nullopt;
-  }
-
   void prove(RaceRun& runs) {
     std::string note = barriers_.broken;
     std::vector<std::uint32_t> note_lines;
     if (note.empty() && !barriers_.of_block.empty())
-      if (auto const line = divergent(barriers_.of_block, RacePair::Warps::any))
+      if (auto const line = divergence_->line_of(barriers_.of_block, RacePair::Warps::any))
         note = "the threads of a block may pass different barriers", note_lines = {*line};
     bool const whole = note.empty();
     if (whole) note = barriers_.partial;
     if (!whole) barriers_.of_block.clear();
     std::vector<BarrierAt> of_warp = barriers_.of_block;
     of_warp.insert(of_warp.end(), barriers_.of_warp.begin(), barriers_.of_warp.end());
-    bool const warps = !barriers_.of_warp.empty() && whole && !divergent(of_warp, RacePair::Warps::one);
+    bool const warps =
+        !barriers_.of_warp.empty() && whole && !divergence_->line_of(of_warp, RacePair::Warps::one);
     if (!prove(runs, barriers_.of_block, warps ? RacePair::Warps::two : RacePair::Warps::any, note,
                note_lines))
       return;
@@ -438,7 +394,8 @@ class RaceSearch {
       out_.assumed.emplace_back(
           "what threads write is visible to the async proxy without fence.proxy.async (--proxy off)");
     if (memory_ && !memory_->assumption().empty()) out_.assumed.push_back(memory_->assumption());
-    if (some_end_) out_.assumed.emplace_back("barriers do not wait for threads that have ended");
+    if (divergence_->some_end())
+      out_.assumed.emplace_back("barriers do not wait for threads that have ended");
   }
 
   using Pairs = std::vector<std::pair<Visit, Visit>>;
@@ -482,7 +439,7 @@ class RaceSearch {
       for (auto const& [copy, visits_behind] : interval.later)
         for (Visit const& v : *visits_behind) pairs.emplace_back(copy, v);
       if (!decide_pairs(search, pairs)) return false;
-      if (interval.ends && some_end_)
+      if (interval.ends && divergence_->some_end())
         return give_up("a thread may end with no barrier behind the wait for its cp.async"), false;
     }
     return search.open.empty() || (give_up(search.open, search.lines), false);
@@ -620,12 +577,12 @@ class RaceSearch {
   std::unique_ptr<Rings> rings_{};  ///< of mbarriers with several phases
   std::uint64_t end_ = 0;
   std::unique_ptr<UniformTerms> uniform_{};
+  std::unique_ptr<Divergence> divergence_{};
   std::unique_ptr<UnwrittenMemory> memory_{};  ///< with --same-values
   KernelOptions named_{};                      ///< of with_values_
   std::optional<RaceVerdict> answer_{};        ///< about the whole kernel
   std::unique_ptr<RaceSearch> with_values_{};  ///< the same kernel, with the words that stores store
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> of_one_value_{};  ///< pairs of stores
-  bool some_end_ = false;  ///< a thread may end while others go on to a barrier
   KernelRaces out_{};
 };
 
