@@ -32,7 +32,8 @@ struct BarrierForm {
   bool whole = false;
   std::string why{};
   std::optional<std::uint64_t> number{};
-  bool counts = false;  ///< it has a count
+  bool counts = false;                   ///< it has a count
+  std::optional<std::uint64_t> count{};  ///< of a wait for a part of the block
 };
 
 bool is_immediate(ptx::Operand const& o) { return o.kind == ptx::Operand::Kind::immediate; }
@@ -74,7 +75,8 @@ BarrierForm form_of(ptx::Function const& function, ptx::Instruction const& i, st
   bool const counted = i.opcode.has("red") ? rest > 1 : rest > 0;
   if (!counted) return {true, {}, number};
   if (number_of(function, i.operands[name + 1]) == threads) return {true, {}, number, true};
-  return {false, "a barrier of a part of the block is not modelled", number};
+  return {false, "a barrier of a part of the block is not modelled", number, false,
+          number_of(function, i.operands[name + 1])};
 }
 
 /// Instructions that order accesses in another way than barriers of the whole block, and flags (race_flags.hpp), do.
@@ -177,6 +179,13 @@ Barriers barriers_of(ptx::Function const& function, Program const& lowered, Prog
       if (!form.number) out.broken = form.why;
       if (!form.whole) out.partial = form.why;
       if (form.number) (form.whole ? whole : partial).insert(*form.number);
+      if (!form.whole && form.number) {
+        NamedBarrier& named = out.named[*form.number];
+        if (named.at.empty() || named.count != form.count)
+          named.count = named.at.empty() ? form.count : std::nullopt;
+        for (std::uint32_t const block : copies_of(at.block, lowered, program))
+          named.at.push_back({block, at.first, i.line, at.instruction});
+      }
       if (!form.whole) continue;
     }
     for (std::uint32_t const block : copies_of(at.block, lowered, program))

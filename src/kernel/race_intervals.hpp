@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -58,13 +59,21 @@ struct CopyOrder {
   std::uint32_t pending = 0;
 };
 
+/// Waits at a barrier with one number for a number of threads that may be less than a block has.
+struct NamedBarrier {
+  std::optional<std::uint64_t>
+      count{};  ///< threads; nothing: not one constant, or not all instructions on it are waits
+  std::vector<BarrierAt> at{};
+};
+
 /// Barriers of a kernel.
 struct Barriers {
   std::vector<BarrierAt> of_block{};
   std::vector<BarrierAt> of_warp{};  ///< all lanes of a warp
   std::string broken{};              ///< why none of them is known to hold the whole block; empty: each does
   std::string
-      partial{};        ///< why some of them are left out, whose numbers the others do not have; empty: none
+      partial{};  ///< why some of them are left out, whose numbers the others do not have; empty: none
+  std::map<std::uint64_t, NamedBarrier> named{};  ///< those that are left out, by number
   std::string other{};  ///< other synchronisation, which orders more than these barriers do; empty: none
   std::vector<CopyOrder> copies{};
   std::vector<BarrierAt> fences{};  ///< fence.proxy.async, of shared memory

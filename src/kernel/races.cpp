@@ -6,6 +6,7 @@
 #include "race_crowd.hpp"
 #include "race_divergence.hpp"
 #include "race_found.hpp"
+#include "race_groups.hpp"
 #include "race_intervals.hpp"
 #include "race_launches.hpp"
 #include "race_memory.hpp"
@@ -281,7 +282,9 @@ class RaceSearch {
   }
 
   [[nodiscard]] RacePair fresh() const {
-    return {program_, flow_, execution_, params_, shapes_, *uniform_, memory_.get()};
+    RacePair out{program_, flow_, execution_, params_, shapes_, *uniform_, memory_.get()};
+    out.within(group_ == nullptr ? all_warps : group_->warps);
+    return out;
   }
   Outcome never(RaceFormula const& formula, std::vector<RaceUnknown>& unknowns) const {
     return kernel_detail::never(fresh(), formula, unknowns);
@@ -361,17 +364,22 @@ class RaceSearch {
     if (note.empty() && !barriers_.of_block.empty())
       if (auto const line = divergence_->line_of(barriers_.of_block, RacePair::Warps::any))
         note = "the threads of a block may pass different barriers", note_lines = {*line};
+    if (!note.empty()) barriers_.of_block.clear();
     bool const whole = note.empty();
-    if (whole) note = barriers_.partial;
-    if (!whole) barriers_.of_block.clear();
-    std::vector<BarrierAt> of_warp = barriers_.of_block;
-    of_warp.insert(of_warp.end(), barriers_.of_warp.begin(), barriers_.of_warp.end());
-    bool const warps =
-        !barriers_.of_warp.empty() && whole && !divergence_->line_of(of_warp, RacePair::Warps::one);
-    if (!prove(runs, barriers_.of_block, warps ? RacePair::Warps::two : RacePair::Warps::any, note,
-               note_lines))
-      return;
-    if (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)) return;
+    groups_ = std::make_unique<WarpGroups>(program_, flow_, execution_, shapes_, barriers_, *divergence_);
+    if (whole && !groups_->complete()) note = barriers_.partial;
+    for (WarpGroup const& group : groups_->all()) {
+      std::vector<BarrierAt> of_warp = group.barriers;
+      of_warp.insert(of_warp.end(), barriers_.of_warp.begin(), barriers_.of_warp.end());
+      bool const warps = !barriers_.of_warp.empty() && whole &&
+                         !divergence_->line_of(of_warp, RacePair::Warps::one, group.warps, groups_->reach());
+      group_ = &group;
+      if (!prove(runs, group.barriers, warps ? RacePair::Warps::two : RacePair::Warps::any, note,
+                 note_lines) ||
+          (warps && !prove(runs, of_warp, RacePair::Warps::one, note, note_lines)))
+        return;
+    }
+    group_ = nullptr;
     if (!prove_own(runs) || !prove_phases(runs) || (options_.proxies && !prove_fences(runs))) return;
     out_.assumed.clear();
     if (!count_threads()) return;
@@ -488,7 +496,9 @@ class RaceSearch {
   bool decide_pairs(PairSearch& search, Range const& pairs) {
     Pairs open;
     for (auto const& [a, b] : pairs) {
-      if (!may_race(a, b) || !search.done.insert({a, b}).second || in_rings(a, b, search.fences)) continue;
+      if ((group_ != nullptr && &groups_->of(a.access, b.access) != group_) || !may_race(a, b) ||
+          !search.done.insert({a, b}).second || in_rings(a, b, search.fences))
+        continue;
       if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
       if (disjoint(a, b) || of_one_thread(a, b, search.warps)) continue;
       open.emplace_back(a, b);
@@ -577,12 +587,14 @@ class RaceSearch {
   std::unique_ptr<Rings> rings_{};  ///< of mbarriers with several phases
   std::uint64_t end_ = 0;
   std::unique_ptr<UniformTerms> uniform_{};
-  std::unique_ptr<Divergence> divergence_{};
   std::unique_ptr<UnwrittenMemory> memory_{};  ///< with --same-values
   KernelOptions named_{};                      ///< of with_values_
   std::optional<RaceVerdict> answer_{};        ///< about the whole kernel
   std::unique_ptr<RaceSearch> with_values_{};  ///< the same kernel, with the words that stores store
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> of_one_value_{};  ///< pairs of stores
+  std::unique_ptr<Divergence> divergence_{};
+  std::unique_ptr<WarpGroups> groups_{};
+  WarpGroup const* group_ = nullptr;  ///< the threads that pairs are about; null: all of the block
   KernelRaces out_{};
 };
 
