@@ -26,7 +26,8 @@ struct WarpGroup {
   std::vector<BarrierAt> barriers{};
 };
 
-/// The groups of a kernel, those of fewer warps first; the last one is the block. Checked by KernelRaces.ABarrierOfSomeWarpsHoldsThem.
+/// The groups of a kernel, those of fewer warps first; the last one is the block. Checked by KernelRaces.ABarrierOfSomeWarpsHoldsThem and
+/// tests/reference/races_groups.py.
 class WarpGroups {
  public:
   /// `barriers`: those of the block hold all its threads, or there are none.
