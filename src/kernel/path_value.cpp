@@ -39,7 +39,10 @@ std::optional<Bounds> masked(PathValue const& a, PathValue const& b) {
   for (auto const& [x, mask] : {std::pair(a, b), std::pair(b, a)}) {
     // A mask that keeps all bits but the low ones of a word as wide as x keeps the order.
     std::uint64_t const dropped = ~mask.least & filled(x.most);
-    if (mask.constant() && (dropped & (dropped + 1)) == 0)
+    bool const keeps_high = (dropped & (dropped + 1)) == 0;
+    // A mask of low bits keeps the order of words with the same high bits.
+    bool const keeps_low = (mask.least & (mask.least + 1)) == 0 && ((x.least ^ x.most) & ~mask.least) == 0;
+    if (mask.constant() && (keeps_high || keeps_low))
       return Bounds{x.least & mask.least, x.most & mask.least};
   }
   return Bounds{0, std::min(a.most, b.most)};
@@ -56,7 +59,7 @@ std::optional<Bounds> shifted(Step const& s, PathValue const& a, PathValue const
 std::optional<Bounds> divided(Step const& s, PathValue const& a, PathValue const& b) {
   if (!b.constant() || b.least == 0) return std::nullopt;
   if (s.action == Action::udiv) return Bounds{a.least / b.least, a.most / b.least};
-  if (a.most < b.least) return Bounds{a.least, a.most};
+  if (a.least / b.least == a.most / b.least) return Bounds{a.least % b.least, a.most % b.least};
   return Bounds{0, b.least - 1};
 }
 

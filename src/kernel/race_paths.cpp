@@ -26,11 +26,62 @@ bool is_of_mbarrier(Program const& p, MemoryAccess const& m) {
          p.operands[static_cast<std::size_t>(m.operand)].role == program::OperandRole::barrier;
 }
 
+/// Numbers the truths that are a function of the thread and the launch alone, where several steps have one.
+std::vector<std::int32_t> truths_of(Program const& program, Flow const& flow) {
+  std::vector<unsigned> writers(program.widths.size(), 0);
+  std::vector<std::int64_t> number(program.widths.size(), -1);  // of a register's function
+  for (Step const& s : program.steps)
+    if (s.dst >= 0) ++writers[static_cast<std::size_t>(s.dst)];
+  std::map<std::vector<std::uint64_t>, std::int64_t> functions;
+  std::map<std::int64_t, std::vector<std::uint32_t>> steps;
+  std::int64_t next = 1;
+  for (std::uint32_t const b :
+       flow.order)  // a register is written before it is read, if its one writer dominates
+    for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s) {
+      Step const& step = program.steps[s];
+      bool const param =
+          step.action == Action::load && static_cast<program::Space>(step.extra) == program::Space::param;
+      bool const special = step.action == Action::special && step.extra < program::first_uniform_special;
+      bool const elects = step.action == Action::voted && program.names[step.extra].starts_with("elect") &&
+                          step.a.constant && step.a.value == low_bits(32);
+      bool pure = step.dst >= 0 && (program::computes(step.action) || special || elects ||
+                                    step.action == Action::symbol || param);
+      std::vector<std::uint64_t> key{static_cast<std::uint64_t>(step.action), step.width, step.extra};
+      for (Source const& from : {step.a, step.b, step.c}) {
+        std::int64_t const of = from.constant ? 0 : number[from.value];
+        pure = pure && of >= 0;
+        key.insert(key.end(),
+                   {from.constant ? 1U : 0U, from.constant ? from.value : static_cast<std::uint64_t>(of)});
+      }
+      if (!pure) continue;
+      auto const [at, fresh] = functions.try_emplace(std::move(key), next);
+      next += fresh ? 1 : 0;
+      if (writers[static_cast<std::size_t>(step.dst)] == 1)
+        number[static_cast<std::size_t>(step.dst)] = at->second;
+      if (step.width == 1) steps[at->second].push_back(s);
+    }
+  std::vector<std::int32_t> out(program.steps.size(), -1);
+  for (auto const& [function, all] : steps)
+    if (all.size() > 1)
+      for (std::uint32_t const s : all) out[s] = static_cast<std::int32_t>(function);
+  return out;
+}
+
 }  // namespace
 
-ThreadPaths::ThreadPaths(Program const& program, Flow const& flow, std::vector<SharedAccess> const& accesses,
-                         std::vector<CopyOrder> const& orders, std::uint32_t most)
-    : program_(program), flow_(flow), accesses_(accesses), most_(most), orders_(program.blocks.size()) {
+ThreadPaths::ThreadPaths(Program const& program, Flow const& flow, execution::Execution const& execution,
+                         BlockShapes const& shapes, std::vector<SharedAccess> const& accesses,
+                         std::vector<CopyOrder> const& orders)
+    : program_(program),
+      flow_(flow),
+      accesses_(accesses),
+      execution_(execution),
+      shapes_(shapes),
+      most_(threads_of(shapes)),
+      orders_(program.blocks.size()),
+      truth_of_(truths_of(program, flow)) {
+  for (execution::Leaf const& l : execution.leaves)
+    if (l.kind == execution::Leaf::Kind::shuffle && l.step != ~0U) shuffled_[l.step].push_back(l.args[0]);
   for (CopyOrder const& o : orders) orders_[o.at.block].push_back(o);
   for (std::vector<CopyOrder>& of : orders_)
     std::sort(of.begin(), of.end(), [](CopyOrder const& a, CopyOrder const& b) {
@@ -38,7 +89,7 @@ ThreadPaths::ThreadPaths(Program const& program, Flow const& flow, std::vector<S
     });
   slice();
   find_live();
-  number_truths();
+  find_live_truths();
 }
 
 bool ThreadPaths::is_wait(std::uint32_t access) const {
@@ -180,42 +231,8 @@ void ThreadPaths::find_live() {
   }
 }
 
-/// Numbers the truths that are a function of the thread and the launch alone, where several steps have one.
-void ThreadPaths::number_truths() {
-  std::vector<unsigned> writers(program_.widths.size(), 0);
-  std::vector<std::int64_t> number(program_.widths.size(), -1);  // of a register's function
-  for (Step const& s : program_.steps)
-    if (s.dst >= 0) ++writers[static_cast<std::size_t>(s.dst)];
-  std::map<std::vector<std::uint64_t>, std::int64_t> functions;
-  std::map<std::int64_t, std::vector<std::uint32_t>> steps;
-  std::int64_t next = 1;
-  for (std::uint32_t const b :
-       flow_.order)  // a register is written before it is read, if its one writer dominates
-    for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s) {
-      Step const& step = program_.steps[s];
-      bool const param =
-          step.action == Action::load && static_cast<program::Space>(step.extra) == program::Space::param;
-      bool const special = step.action == Action::special && step.extra < program::first_uniform_special;
-      bool pure = step.dst >= 0 &&
-                  (program::computes(step.action) || special || step.action == Action::symbol || param);
-      std::vector<std::uint64_t> key{static_cast<std::uint64_t>(step.action), step.width, step.extra};
-      for (Source const& from : {step.a, step.b, step.c}) {
-        std::int64_t const of = from.constant ? 0 : number[from.value];
-        pure = pure && of >= 0;
-        key.insert(key.end(),
-                   {from.constant ? 1U : 0U, from.constant ? from.value : static_cast<std::uint64_t>(of)});
-      }
-      if (!pure) continue;
-      auto const [at, fresh] = functions.try_emplace(std::move(key), next);
-      next += fresh ? 1 : 0;
-      if (writers[static_cast<std::size_t>(step.dst)] == 1)
-        number[static_cast<std::size_t>(step.dst)] = at->second;
-      if (step.width == 1) steps[at->second].push_back(s);
-    }
-  truth_of_.assign(program_.steps.size(), -1);
-  for (auto const& [function, all] : steps)
-    if (all.size() > 1)
-      for (std::uint32_t const s : all) truth_of_[s] = static_cast<std::int32_t>(function);
+/// Finds which numbered truths a step behind the beginning of each block has.
+void ThreadPaths::find_live_truths() {
   live_truths_.assign(program_.blocks.size(), {});
   for (bool changed = true; changed;) {
     changed = false;
@@ -238,6 +255,14 @@ PathValue ThreadPaths::value(State const& state, Source const& source) const {
 }
 
 bool ThreadPaths::follow(PathObserver& observer) {
+  warp_.reset();
+  if (!shapes_.given && shapes_.dimensions != 1) return follow_warp(observer);
+  for (warp_ = 0; *warp_ * 32 < most_; ++*warp_)
+    if (!follow_warp(observer)) return false;
+  return true;
+}
+
+bool ThreadPaths::follow_warp(PathObserver& observer) {
   for (unsigned round = 0; round < 12; ++round) {
     if (run(observer)) return true;
     if (!demote()) return false;
@@ -392,12 +417,44 @@ PathValue ThreadPaths::computed(State const& state, Step const& s) const {
     return result_on_path(s, value(state, s.a), value(state, s.b), value(state, s.c));
   if (s.action == Action::symbol)
     if (auto const& at = program_.symbols[s.extra].placed) return path_number(*at & low_bits(s.width));
-  if (s.action == Action::special) {
-    auto const which = static_cast<Special>(s.extra);
-    if (which <= Special::tid_z) return {0, most_ - 1, 0, 0};
-    if (which == Special::laneid) return {0, 31, 0, 0};
-  }
+  if (s.action == Action::special && s.extra <= static_cast<std::uint32_t>(Special::laneid))
+    return special(static_cast<Special>(s.extra));
+  if (s.action == Action::shuffle) return shuffled(state, s);
   return any_word(s.width);
+}
+
+PathValue ThreadPaths::special(Special which) const {
+  bool const known = which <= Special::ntid_z && (shapes_.given || which == Special::tid_x);
+  if (which == Special::laneid) return {0, 31, 0, 0};
+  if (which <= Special::tid_z && (!warp_ || !known)) return {0, most_ - 1, 0, 0};
+  if (!known) return any_word(32);
+  if (!shapes_.given) return {32 * *warp_, std::min(32 * *warp_ + 31, most_ - 1), 0, 0};
+  PathValue out;
+  for (std::uint32_t t = 32 * *warp_; t < std::min(32 * *warp_ + 32, most_); ++t) {
+    PathValue const one = path_number(
+        *program::special_of(static_cast<std::uint32_t>(which), {t, t % 32, *shapes_.given, {1, 1, 1}, {}}));
+    out = t % 32 == 0 ? one : joined(out, one);
+  }
+  return out;
+}
+
+/// Number that a shuffle gives [PTX ISA 9.1, shfl.sync]. Its source lane must be known: any lane in a block of a given shape, else lane 0.
+PathValue ThreadPaths::shuffled(State const& state, Step const& s) const {
+  auto const at = shuffled_.find(static_cast<std::uint32_t>(&s - program_.steps.data()));
+  PathValue const lane = value(state, s.b), bounds = value(state, s.c);
+  if (!warp_ || at == shuffled_.end() || static_cast<program::Shuffle>(s.extra) != program::Shuffle::idx ||
+      !lane.constant() || bounds != path_number(31))
+    return any_word(32);
+  std::uint32_t const source = 32 * *warp_ + (lane.least & 31);
+  if (source >= most_ || (!shapes_.given && lane.least % 32 != 0)) return any_word(32);
+  ThreadNumbers numbers(program_, execution_, shapes_, source, std::nullopt);
+  std::optional<PathValue> out;
+  for (std::uint32_t const node : at->second) {
+    ThreadNumbers::Number const number = numbers.of(node);
+    if (!number) return any_word(32);
+    out = out ? joined(*out, path_number(*number)) : path_number(*number);
+  }
+  return *out;
 }
 
 /// False if the state is noted for later.

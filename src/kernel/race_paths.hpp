@@ -1,20 +1,23 @@
-// All paths of one thread through a kernel, whichever thread and launch it is: each branch goes both ways unless constants decide it.
+// All paths of one thread through a kernel, in any launch: each branch goes both ways unless constants decide it. The thread is any lane of a given warp, if
+// the threads of a block have numbers, else any thread.
 //
 // Followed are the registers on which addresses and sizes of accesses to shared memory depend, and the conditions of branches around mbarriers. States
 // of a block are told apart by those of its registers that decide mbarriers and are constants, and by what the thread did with mbarriers;
 // all else is joined. A truth that is not known is split where it is computed, so that branches on it agree; steps that are one function of
-// the thread and the launch have one truth.
+// the thread and the launch have one truth, and so has elect.sync of all lanes [PTX ISA 9.1, elect.sync: the same leader each time].
 #pragma once
 
 #include "path_value.hpp"
 #include "race_access.hpp"
 #include "race_intervals.hpp"
+#include "race_thread.hpp"
 
 #include <swizproof/program/control_flow.hpp>
 
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -63,11 +66,10 @@ class PathObserver {
 
 class ThreadPaths {
  public:
-  /// `most`: threads of a block.
   ThreadPaths(program::Program const& program, program::Flow const& flow,
-              std::vector<SharedAccess> const& accesses, std::vector<CopyOrder> const& orders,
-              std::uint32_t most);
-  /// Follows all paths; false if there are too many states. Checked by KernelRings.*.
+              execution::Execution const& execution, BlockShapes const& shapes,
+              std::vector<SharedAccess> const& accesses, std::vector<CopyOrder> const& orders);
+  /// Follows all paths of all threads; false if there are too many states. Checked by KernelRings.*.
   [[nodiscard]] bool follow(PathObserver& observer);
 
  private:
@@ -92,7 +94,7 @@ class ThreadPaths {
   [[nodiscard]] std::vector<bool> near_mbarriers() const;
   [[nodiscard]] std::vector<bool> of_constants() const;
   void find_live();
-  void number_truths();
+  void find_live_truths();
   void split(State& state, std::size_t at, bool truth, std::int32_t number);
   [[nodiscard]] bool run(PathObserver& observer);
   [[nodiscard]] bool enter(State state);
@@ -105,12 +107,20 @@ class ThreadPaths {
   bool fork(State& state, std::int32_t reg);
   [[nodiscard]] PathValue value(State const& state, program::Source const& source) const;
   [[nodiscard]] PathValue computed(State const& state, program::Step const& step) const;
+  [[nodiscard]] PathValue special(program::Special which) const;
+  [[nodiscard]] PathValue shuffled(State const& state, program::Step const& step) const;
+  [[nodiscard]] bool follow_warp(PathObserver& observer);
   [[nodiscard]] bool is_wait(std::uint32_t access) const;
 
   program::Program const& program_;
   program::Flow const& flow_;
   std::vector<SharedAccess> const& accesses_;
-  std::uint32_t most_;
+  execution::Execution const& execution_;
+  BlockShapes const& shapes_;
+  std::uint32_t most_;                   ///< threads of a block
+  std::optional<std::uint32_t> warp_{};  ///< of the thread; nothing: any
+  std::map<std::uint32_t, std::vector<std::uint32_t>>
+      shuffled_{};                                ///< values that a shuffle gives, by step: nodes
   std::vector<std::vector<CopyOrder>> orders_{};  ///< by block, in the order of the text
   std::vector<std::int32_t> index_{};             ///< of each register in `values`; -1: not followed
   std::vector<Precision> precision_{};            ///< by index

@@ -1,6 +1,7 @@
 #include "race_rings.hpp"
 
 #include "race_paths.hpp"
+#include "race_places.hpp"
 
 #include <fmt/format.h>
 
@@ -18,19 +19,9 @@ namespace {
 
 constexpr std::int64_t most_rounds = 6;  ///< arrivals of an mbarrier that are followed to find its ring
 constexpr std::uint32_t most_mbarriers = 64;
-constexpr std::size_t most_places = 4'096;  ///< of one access
 constexpr std::uint32_t most_pending_commits = 32;
 
 }  // namespace
-
-/// One mbarrier.
-struct Mbarrier {
-  std::uint64_t address = 0;
-  std::optional<std::uint64_t> count{};
-  std::set<std::uint32_t> inits{}, arrivals{}, copies{}, waits{}, expects{};
-  std::set<std::uint64_t> expected{};                                ///< bytes
-  std::set<std::pair<std::uint64_t, std::uint32_t>> destinations{};  ///< of its copies, with the access
-};
 
 /// An arrival that was seen: the mbarrier that its thread has waited for last, and what it had passed.
 struct Arrival {
@@ -48,80 +39,18 @@ struct Ring {
   std::uint32_t line = 0;
 };
 
-/// Addresses of an access, and what its thread holds and fills there: a bit for each ring.
-struct Place {
-  std::uint64_t least = 0, most = 0;  ///< first bytes
-  std::uint64_t holds = 0, fills = 0;
-  auto operator<=>(Place const&) const = default;
-};
-
-namespace {
-
-/// Bytes of the copies of tensors: the distances of destinations, if these are what each mbarrier expects.
-std::map<std::uint32_t, std::uint32_t> boxes_of(std::vector<Mbarrier> const& mbarriers,
-                                                std::vector<SharedAccess> const& accesses,
-                                                std::uint64_t end) {
-  std::map<std::uint32_t, std::uint32_t> boxes;
-  std::set<std::uint64_t> ends{end};
-  for (Mbarrier const& m : mbarriers) {
-    ends.insert(m.address);
-    for (auto const& [to, access] : m.destinations) ends.insert(to);
-  }
-  for (Mbarrier const& m : mbarriers) {
-    std::map<std::uint64_t, std::uint64_t> sizes;
-    std::uint64_t sum = 0;
-    bool tensor = false;
-    for (auto const& [to, access] : m.destinations) {
-      bool const of_tensor = accesses[access].tensor;
-      tensor = tensor || of_tensor;
-      std::uint64_t const bytes = of_tensor ? *ends.upper_bound(to) - to : accesses[access].bytes;
-      if (sizes.emplace(to, bytes).second) sum += bytes;
-    }
-    if (!tensor || m.expected.size() != 1) continue;
-    std::uint64_t const all = *m.expected.begin(), equal = sizes.empty() ? 0 : all / sizes.size();
-    bool const fits =
-        equal * sizes.size() == all &&
-        std::all_of(sizes.begin(), sizes.end(), [&](auto const& s) { return equal <= s.second; });
-    if (sum != all && !fits) continue;
-    for (auto const& [to, access] : m.destinations) {
-      if (!accesses[access].tensor) continue;
-      auto const bytes = static_cast<std::uint32_t>(sum == all ? sizes.at(to) : equal);
-      auto const [at, fresh] = boxes.emplace(access, bytes);
-      if (!fresh && at->second != bytes) at->second = 0;  // not one number
-    }
-  }
-  return boxes;
-}
-
-/// The sizes of boxes, as assumptions.
-std::vector<std::string> assumptions_of(std::map<std::uint32_t, std::uint32_t> const& boxes,
-                                        Program const& program) {
-  std::map<std::uint32_t, std::set<std::uint32_t>> lines;
-  for (auto const& [access, bytes] : boxes) lines[bytes].insert(program.accesses[access].line);
-  std::vector<std::string> out;
-  for (auto const& [bytes, of] : lines)
-    out.push_back(fmt::format(
-        "boxes of tensors have {} bytes each, so that their mbarriers expect all of them: PTX lines {}",
-        bytes, fmt::join(of, ", ")));
-  return out;
-}
-
-}  // namespace
-
 class RingSearch : public PathObserver {
  public:
-  RingSearch(Program const& program, program::Flow const& flow, std::vector<SharedAccess> const& accesses,
-             std::vector<CopyOrder> const& orders, std::uint32_t most, std::uint64_t end)
-      : program_(program), flow_(flow), accesses_(accesses), orders_(orders), most_(most), end_(end) {}
+  RingSearch(Program const& program, ThreadPaths paths, std::vector<SharedAccess> const& accesses,
+             std::uint64_t end)
+      : program_(program), paths_(std::move(paths)), accesses_(accesses), places_(program, accesses, end) {}
 
   std::string find(std::uint32_t& line);
   bool orders(std::uint32_t a, std::uint32_t b);
-  [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] RingPlaces const& places() const { return places_; }
   [[nodiscard]] bool releases(Ring const& ring, std::uint32_t holder, std::uint32_t filler) const;
   [[nodiscard]] std::string doubt(std::uint32_t& line) const;
   [[nodiscard]] std::vector<Rings::Crowd> crowds() const;
-  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> const& boxes() const { return boxes_; }
-  [[nodiscard]] std::vector<std::string> assumed() const { return assumptions_of(boxes_, program_); }
 
   void access(PathHistory& h, std::uint32_t access, PathValue const& address, PathValue const& size) override;
   void waited(PathHistory& h, std::uint32_t access, PathValue const& address,
@@ -171,8 +100,6 @@ class RingSearch : public PathObserver {
   [[nodiscard]] std::uint64_t filled(PathHistory const& h) const;
   [[nodiscard]] std::uint64_t unbroken(std::uint64_t rings) const;
   [[nodiscard]] std::uint64_t of_one_thread(std::uint64_t rings) const;
-  [[nodiscard]] bool disjoint(std::uint32_t a, Place const& x, std::uint32_t b, Place const& y) const;
-  [[nodiscard]] std::uint64_t bytes_of(std::uint32_t access) const;
   static std::int64_t passed(PathHistory const& h, std::int32_t m) {
     auto const at = m < 0 ? h.of.end() : h.of.find(static_cast<std::uint32_t>(m));
     return at == h.of.end() ? 0 : at->second.passed;
@@ -183,23 +110,19 @@ class RingSearch : public PathObserver {
   }
 
   Program const& program_;
-  program::Flow const& flow_;
+  ThreadPaths paths_;
   std::vector<SharedAccess> const& accesses_;
-  std::vector<CopyOrder> const& orders_;
-  std::uint32_t most_;
-  std::uint64_t end_;
   bool sampling_ = true;  ///< the first rounds, to find the rings
   std::vector<Mbarrier> mbarriers_{};
   std::map<std::uint64_t, std::uint32_t> at_address_{};
   std::vector<Arrival> samples_{};
   std::vector<Ring> rings_{};
   std::vector<std::int32_t> ring_of_{};  ///< by mbarrier
-  std::vector<std::set<Place>> places_{};
+  RingPlaces places_;
   std::vector<std::uint64_t> lost_holds_{},
       lost_fills_{};  ///< by access: rings whose arrival did not wait for it
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> used_{};  ///< ring, access, holds
   std::set<std::pair<std::uint32_t, std::uint32_t>> clashes_{};      ///< copies of one number that may meet
-  std::map<std::uint32_t, std::uint32_t> boxes_{};
   std::int32_t copy_at_ = -1;  ///< access of the copy whose mbarrier comes next
   PathValue copy_to_{};
   std::string obstacle_{};
@@ -207,17 +130,15 @@ class RingSearch : public PathObserver {
 };
 
 std::string RingSearch::find(std::uint32_t& line) {
-  ThreadPaths paths(program_, flow_, accesses_, orders_, most_);
-  places_.assign(program_.accesses.size(), {});
   lost_holds_.assign(program_.accesses.size(), 0), lost_fills_ = lost_holds_;
   std::string const many = "paths with mbarriers have too many states";
-  bool const sampled = paths.follow(*this);
+  bool const sampled = paths_.follow(*this);
   if (obstacle_.empty() && !sampled) obstacle_ = many;
   if (obstacle_.empty()) find_rings();
-  if (obstacle_.empty()) boxes_ = boxes_of(mbarriers_, accesses_, end_);
+  if (obstacle_.empty()) places_.find_boxes(mbarriers_);
   sampling_ = false;
-  for (std::set<Place>& places : places_) places.clear();
-  if (obstacle_.empty() && !paths.follow(*this) && obstacle_.empty()) obstacle_ = many;
+  if (obstacle_.empty() && !paths_.follow(*this) && obstacle_.empty()) obstacle_ = many;
+  places_.find_stored_boxes(mbarriers_);
   for (Mbarrier const& m : mbarriers_) {
     if (m.inits.size() == 1 && m.count) continue;
     std::set<std::uint32_t> used = m.inits;
@@ -383,7 +304,7 @@ void RingSearch::copy(PathHistory& h, std::uint32_t access, PathValue const& add
   if (ring.full != index)
     breaks(ring, "a copy completes on the mbarrier of a stage that is empty: " + op(to), to);
   if (ring.broken.empty()) {
-    auto const bytes = static_cast<std::int64_t>(bytes_of(to));
+    auto const bytes = static_cast<std::int64_t>(places_.bytes_of(to));
     bool const next = passed(h, ring.empty) >= c.arrived;  // it is of the next arrival
     (next ? c.before : c.left) += next ? bytes : -bytes;
     if (c.left < 0) breaks(ring, "bulk copies bring more bytes than are expected: " + op(to), to);
@@ -402,7 +323,7 @@ void RingSearch::copy(PathHistory& h, std::uint32_t access, PathValue const& add
 void RingSearch::note_clashes(std::set<std::pair<std::uint32_t, std::uint64_t>>& copies,
                               std::uint32_t access) {
   for (auto const& [other, to] : copies)
-    if (copy_to_.least < to + bytes_of(other) && to < copy_to_.least + bytes_of(access))
+    if (copy_to_.least < to + places_.bytes_of(other) && to < copy_to_.least + places_.bytes_of(access))
       clashes_.insert({other, access}), clashes_.insert({access, other});
   copies.insert({access, copy_to_.least});
 }
@@ -476,13 +397,6 @@ std::uint64_t RingSearch::filled(PathHistory const& h) const {
   return out;
 }
 
-std::uint64_t RingSearch::bytes_of(std::uint32_t access) const {
-  SharedAccess const& s = accesses_[access];
-  if (!s.tensor) return s.bytes;
-  auto const box = boxes_.find(access);
-  return box == boxes_.end() ? 0 : box->second;
-}
-
 /// Notes where an access may be, and what its thread has then.
 void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& address, std::uint64_t fills) {
   if (sampling_) return;
@@ -495,10 +409,7 @@ void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& ad
     PathValue const start = result_on_path(step, address, path_number(0x3fff), {});
     out.least = start.least << 4, out.most = start.most << 4;
   }
-  if (places_[access].size() < most_places)
-    places_[access].insert(out);
-  else
-    fail("an access has too many places", access);
+  if (!places_.add(access, out)) fail("an access has too many places", access);
   if (group(access) == Group::none || is_copy(access) || (is_tracked(access) && (out.holds | out.fills) == 0))
     return;
   PathPending const one{access, 0, out.holds, out.fills};
@@ -564,27 +475,6 @@ std::uint64_t RingSearch::of_one_thread(std::uint64_t rings) const {
   return rings;
 }
 
-bool RingSearch::disjoint(std::uint32_t a, Place const& x, std::uint32_t b, Place const& y) const {
-  auto const bytes = [&](std::uint32_t access, Place const& p) {
-    auto const& tile = accesses_[access].tile;
-    if (accesses_[access].end != 0) return std::pair(p.least, accesses_[access].end);
-    if (!tile) return std::pair(p.least, p.most + bytes_of(access));
-    std::uint64_t const low = tile->piece() - 1;
-    return std::pair(p.least & ~low, ((p.most + tile->extent - 1) | low) + 1);
-  };
-  if (x.most > end_ || y.most > end_) return false;  // it may be anywhere
-  auto const [first, end_of_first] = bytes(a, x);
-  auto const [second, end_of_second] = bytes(b, y);
-  return end_of_first <= second || end_of_second <= first;
-}
-
-bool RingSearch::apart(std::uint32_t a, std::uint32_t b) const {
-  return std::all_of(places_[a].begin(), places_[a].end(), [&](Place const& x) {
-    return std::all_of(places_[b].begin(), places_[b].end(),
-                       [&](Place const& y) { return disjoint(a, x, b, y); });
-  });
-}
-
 /// True if a stage is released by one that holds it and by one that fills it: no tcgen05.commit arrives for accesses that it does not track, and
 /// no generic write is before the copy that fills the stage again, which is of the asynchronous proxy.
 bool RingSearch::releases(Ring const& ring, std::uint32_t holder, std::uint32_t filler) const {
@@ -599,11 +489,11 @@ bool RingSearch::releases(Ring const& ring, std::uint32_t holder, std::uint32_t 
 }
 
 bool RingSearch::orders(std::uint32_t a, std::uint32_t b) {
-  if (is_barrier(a) != is_barrier(b)) return apart(a, b);  // no stage holds mbarriers
+  if (is_barrier(a) != is_barrier(b)) return places_.apart(a, b);  // no stage holds mbarriers
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> uses;
-  for (Place const& x : places_[a])
-    for (Place const& y : places_[b]) {
-      if (disjoint(a, x, b, y)) continue;
+  for (Place const& x : places_.of(a))
+    for (Place const& y : places_.of(b)) {
+      if (places_.disjoint(a, x, b, y)) continue;
       std::uint64_t const held_by_a = x.holds & ~lost_holds_[a] & y.fills & ~lost_fills_[b];
       std::uint64_t const held_by_b = y.holds & ~lost_holds_[b] & x.fills & ~lost_fills_[a];
       std::uint64_t const of_a = unbroken(held_by_a), of_b = unbroken(held_by_b);
@@ -655,16 +545,18 @@ std::vector<Rings::Crowd> RingSearch::crowds() const {
 
 // ------------------------------------------------------------------------------------- Rings
 
-Rings::Rings(Program const& program, program::Flow const& flow, std::vector<SharedAccess> const& accesses,
-             std::vector<CopyOrder> const& orders, std::uint32_t most, std::uint64_t end)
-    : search_(std::make_unique<RingSearch>(program, flow, accesses, orders, most, end)) {}
+Rings::Rings(Program const& program, program::Flow const& flow, execution::Execution const& execution,
+             BlockShapes const& shapes, std::vector<SharedAccess> const& accesses,
+             std::vector<CopyOrder> const& orders, std::uint64_t end)
+    : search_(std::make_unique<RingSearch>(
+          program, ThreadPaths(program, flow, execution, shapes, accesses, orders), accesses, end)) {}
 Rings::~Rings() = default;
 std::string Rings::find(std::uint32_t& line) { return search_->find(line); }
-std::map<std::uint32_t, std::uint32_t> const& Rings::boxes() const { return search_->boxes(); }
+std::map<std::uint32_t, std::uint32_t> const& Rings::boxes() const { return search_->places().boxes(); }
 bool Rings::orders(std::uint32_t a, std::uint32_t b) { return search_->orders(a, b); }
-bool Rings::apart(std::uint32_t a, std::uint32_t b) const { return search_->apart(a, b); }
+bool Rings::apart(std::uint32_t a, std::uint32_t b) const { return search_->places().apart(a, b); }
 std::string Rings::doubt(std::uint32_t& line) const { return search_->doubt(line); }
-std::vector<std::string> Rings::assumed() const { return search_->assumed(); }
+std::vector<std::string> Rings::assumed() const { return search_->places().assumed(); }
 std::vector<Rings::Crowd> Rings::crowds() const { return search_->crowds(); }
 
 }  // namespace swizproof::kernel_detail

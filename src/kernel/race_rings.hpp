@@ -37,6 +37,7 @@
 
 #include "race_access.hpp"
 #include "race_intervals.hpp"
+#include "race_pair.hpp"
 
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
@@ -55,9 +56,10 @@ class RingSearch;
 /// Rings of a kernel, or why there are none.
 class Rings {
  public:
-  /// `most`: threads of a block. `end`: of shared memory.
-  Rings(program::Program const& program, program::Flow const& flow, std::vector<SharedAccess> const& accesses,
-        std::vector<CopyOrder> const& orders, std::uint32_t most, std::uint64_t end);
+  /// `end`: of shared memory.
+  Rings(program::Program const& program, program::Flow const& flow, execution::Execution const& execution,
+        BlockShapes const& shapes, std::vector<SharedAccess> const& accesses,
+        std::vector<CopyOrder> const& orders, std::uint64_t end);
   ~Rings();
   Rings(Rings const&) = delete;
   Rings& operator=(Rings const&) = delete;

@@ -295,19 +295,21 @@ class RaceSearch {
   /// Mbarriers of several phases; false if the answer is given.
   bool find_rings(PhaseUse const& use) {
     rings_ =
-        std::make_unique<Rings>(program_, flow_, shared_.all, barriers_.copies, threads_of(shapes_), end_);
+        std::make_unique<Rings>(program_, flow_, execution_, shapes_, shared_.all, barriers_.copies, end_);
     std::uint32_t line = 0;
     if (std::string const why = rings_->find(line); !why.empty())
       return give_up(use.obstacle + "; as rings: " + why, {use.line, line}), false;
     for (std::size_t a = 0; a < shared_.all.size(); ++a) {
       SharedAccess& one = shared_.all[a];
-      if (!one.tensor || one.role != RaceRole::write) continue;
+      if (!one.tensor || one.role == RaceRole::none) continue;
       auto const box = rings_->boxes().find(static_cast<std::uint32_t>(a));
+      bool const stored = one.role == RaceRole::read;
+      if (stored && box == rings_->boxes().end()) continue;  // up to the end of its array
       if (box == rings_->boxes().end() || box->second == 0)
         return give_up("the box of a tensor is not known: " + program_.accesses[a].op,
                        {program_.accesses[a].line}),
                false;
-      one.bytes = box->second;
+      one.bytes = box->second, one.end = 0;
     }
     return true;
   }
