@@ -19,11 +19,54 @@ constexpr std::size_t most_path_states = 20'000;
 constexpr std::size_t most_constants =
     130;  ///< that a register has on all paths, before fewer bits of it are told apart
 constexpr unsigned most_joins = 3;
-constexpr std::uint32_t low_known = 6;  ///< bits that are told apart then
+constexpr std::uint32_t bits_told[] = {6, 4, 3, 2};  ///< apart, then
+constexpr unsigned most_runs = 20;                   ///< that end with too many states
 
 bool is_of_mbarrier(Program const& p, MemoryAccess const& m) {
   return m.operand >= 0 &&
          p.operands[static_cast<std::size_t>(m.operand)].role == program::OperandRole::barrier;
+}
+
+/// Registers that grow in a loop by constants, and that it does not set to another number.
+std::vector<bool> counters_of(Program const& program, Flow const& flow) {
+  std::vector<std::vector<std::uint32_t>> from(program.widths.size());  // sums and copies
+  std::vector<std::vector<std::int32_t>> grows(program.widths.size());  // loops of its sums
+  std::vector<std::set<std::int32_t>> set(program.widths.size());       // loops that set it to a constant
+  for (std::uint32_t const b : flow.order)
+    for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s) {
+      Step const& step = program.steps[s];
+      bool const sum = step.action == Action::add && step.a.constant != step.b.constant;
+      bool const copy =
+          step.action == Action::copy || step.action == Action::zext || step.action == Action::trunc;
+      if (step.dst < 0 || (!sum && !copy)) continue;
+      Source const& other = step.a.constant && sum ? step.b : step.a;
+      auto const to = static_cast<std::size_t>(step.dst);
+      if (other.constant)
+        set[to].insert(flow.loop[b]);
+      else
+        from[to].push_back(static_cast<std::uint32_t>(other.value));
+      if (sum && flow.loop[b] >= 0) grows[to].push_back(flow.loop[b]);
+    }
+  std::vector<bool> out(program.widths.size(), false);
+  for (std::uint32_t r = 0; r < out.size(); ++r) {
+    if (grows[r].empty()) continue;
+    std::set<std::uint32_t> seen;  // registers that it is a sum of
+    std::vector<std::uint32_t> work = from[r];
+    while (!work.empty()) {
+      std::uint32_t const at = work.back();
+      work.pop_back();
+      if (seen.insert(at).second) work.insert(work.end(), from[at].begin(), from[at].end());
+    }
+    if (seen.count(r) == 0) continue;
+    bool const reset = std::any_of(seen.begin(), seen.end(), [&](std::uint32_t at) {
+      return std::any_of(grows[r].begin(), grows[r].end(),
+                         [&](std::int32_t l) { return set[at].count(l) != 0; });
+    });
+    if (reset) continue;
+    out[r] = true;
+    for (std::uint32_t const at : seen) out[at] = true;
+  }
+  return out;
 }
 
 /// Numbers the truths that are a function of the thread and the launch alone, where several steps have one.
@@ -34,20 +77,28 @@ std::vector<std::int32_t> truths_of(Program const& program, Flow const& flow) {
     if (s.dst >= 0) ++writers[static_cast<std::size_t>(s.dst)];
   std::map<std::vector<std::uint64_t>, std::int64_t> functions;
   std::map<std::int64_t, std::vector<std::uint32_t>> steps;
+  std::vector<bool> in_loop(program.steps.size(), false);
+  std::vector<bool> all_lanes(program.widths.size(), false);  // registers with the mask of all lanes
   std::int64_t next = 1;
   for (std::uint32_t const b :
        flow.order)  // a register is written before it is read, if its one writer dominates
     for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s) {
       Step const& step = program.steps[s];
+      in_loop[s] = in_loop[s] || flow.loop[b] >= 0;
       bool const param =
           step.action == Action::load && static_cast<program::Space>(step.extra) == program::Space::param;
       bool const special = step.action == Action::special && step.extra < program::first_uniform_special;
-      bool const elects = step.action == Action::voted && program.names[step.extra].starts_with("elect") &&
-                          step.a.constant && step.a.value == low_bits(32);
+      auto const is_all = [&](Source const& mask) {
+        return mask.constant ? mask.value == low_bits(32) : all_lanes[mask.value];
+      };
+      bool const one = step.dst >= 0 && writers[static_cast<std::size_t>(step.dst)] == 1;
+      if (one && step.action == Action::copy) all_lanes[static_cast<std::size_t>(step.dst)] = is_all(step.a);
+      bool const elects =
+          step.action == Action::voted && program.names[step.extra].starts_with("elect") && is_all(step.a);
       bool pure = step.dst >= 0 && (program::computes(step.action) || special || elects ||
                                     step.action == Action::symbol || param);
       std::vector<std::uint64_t> key{static_cast<std::uint64_t>(step.action), step.width, step.extra};
-      for (Source const& from : {step.a, step.b, step.c}) {
+      for (Source const& from : {elects ? Source{} : step.a, step.b, step.c}) {
         std::int64_t const of = from.constant ? 0 : number[from.value];
         pure = pure && of >= 0;
         key.insert(key.end(),
@@ -62,7 +113,7 @@ std::vector<std::int32_t> truths_of(Program const& program, Flow const& flow) {
     }
   std::vector<std::int32_t> out(program.steps.size(), -1);
   for (auto const& [function, all] : steps)
-    if (all.size() > 1)
+    if (all.size() > 1 || std::any_of(all.begin(), all.end(), [&](std::uint32_t s) { return in_loop[s]; }))
       for (std::uint32_t const s : all) out[s] = static_cast<std::int32_t>(function);
   return out;
 }
@@ -109,8 +160,9 @@ void ThreadPaths::add_sources(std::vector<std::uint32_t> work, std::vector<bool>
     into[r] = true;
     for (std::uint32_t const w : writers[r]) {
       Step const& s = program_.steps[w];
-      if (!program::computes(s.action)) continue;
-      for (Source const& from : {s.a, s.b, s.c})
+      bool const shuffles = s.action == Action::shuffle;  // the lane and its bounds
+      if (!program::computes(s.action) && !shuffles) continue;
+      for (Source const& from : {shuffles ? Source{} : s.a, s.b, s.c})
         if (!from.constant) work.push_back(static_cast<std::uint32_t>(from.value));
     }
   }
@@ -171,30 +223,41 @@ void ThreadPaths::slice() {
     if (m.guard >= 0) (decides ? deciding : all).push_back(static_cast<std::uint32_t>(m.guard));
   }
   std::vector<bool> const near = near_mbarriers();
-  for (std::uint32_t const b : flow_.order)
-    if (program_.blocks[b].condition >= 0 && near[b])
-      deciding.push_back(static_cast<std::uint32_t>(program_.blocks[b].condition));
   std::vector<bool> const constant = of_constants();
   for (std::uint32_t const b : flow_.order)
     if (std::int32_t const c = program_.blocks[b].condition; c >= 0 && constant[static_cast<std::size_t>(c)])
       all.push_back(static_cast<std::uint32_t>(c));
   std::vector<bool> exact(program_.widths.size(), false), any = exact;
+  std::vector<bool> data = exact;
+  add_sources(deciding, data);
+  for (std::uint32_t const b : flow_.order)
+    if (program_.blocks[b].condition >= 0 && near[b])
+      deciding.push_back(static_cast<std::uint32_t>(program_.blocks[b].condition));
   add_sources(deciding, exact);
   all.insert(all.end(), deciding.begin(), deciding.end());
   add_sources(all, any);
+  std::vector<bool> const counts = counters_of(program_, flow_);
   index_.assign(program_.widths.size(), -1);
   for (std::uint32_t r = 0; r < any.size(); ++r) {
     if (!any[r]) continue;
-    index_[r] = static_cast<std::int32_t>(precision_.size());
-    precision_.push_back(exact[r] ? Precision::exact : Precision::none);
+    index_[r] = static_cast<std::int32_t>(told_.size());
+    told_.push_back(exact[r] ? 64 : 0);
     splits_.push_back(exact[r] && program_.widths[r] == 1);
+    use_.push_back(!data[r] ? Use::steers : counts[r] ? Use::counts : Use::other);
   }
-  seen_values_.resize(precision_.size());
+  seen_values_.resize(told_.size());
+  for (std::uint32_t const b : flow_.order)
+    for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+      if (std::int32_t const dst = program_.steps[s].dst;
+          dst >= 0 && index_[static_cast<std::size_t>(dst)] >= 0)
+        for (std::int32_t const l : flow_.around(flow_.loop[b]))
+          changes_.insert({flow_.loops[static_cast<std::size_t>(l)].header,
+                           static_cast<std::size_t>(index_[static_cast<std::size_t>(dst)])});
 }
 
 /// Registers that are read behind the beginning of a block before they are written.
 void ThreadPaths::find_live() {
-  std::size_t const count = precision_.size();
+  std::size_t const count = told_.size();
   live_.assign(program_.blocks.size(), std::vector<bool>(count, false));
   for (bool changed = true; changed;) {
     changed = false;
@@ -263,11 +326,9 @@ bool ThreadPaths::follow(PathObserver& observer) {
 }
 
 bool ThreadPaths::follow_warp(PathObserver& observer) {
-  for (unsigned round = 0; round < 12; ++round) {
-    if (run(observer)) return true;
-    if (!demote()) return false;
-  }
-  return false;
+  while (!run(observer))
+    if (++runs_ > most_runs || !demote()) return false;
+  return true;
 }
 
 bool ThreadPaths::run(PathObserver& observer) {
@@ -290,30 +351,33 @@ bool ThreadPaths::run(PathObserver& observer) {
       if (states_.size() > most_path_states) return false;
     }
     for (std::size_t k = 0; k < seen_values_.size(); ++k)
-      if (precision_[k] == Precision::exact && seen_values_[k].size() > most_constants) return false;
+      if (told_[k] == 64 && seen_values_[k].size() > most_constants) return false;
   }
   return true;
 }
 
-/// Takes the register with the most constants less exactly; false if no register has three.
+/// Takes the register with the most constants less exactly, first one that only branches depend on; false if no register has three.
 bool ThreadPaths::demote() {
   std::size_t most = 0, which = 0;
-  for (std::size_t k = 0; k < seen_values_.size(); ++k)
-    if (precision_[k] != Precision::none && seen_values_[k].size() > most)
-      most = seen_values_[k].size(), which = k;
+  for (Use const use : {Use::steers, Use::counts, Use::other}) {
+    if (most >= 3) break;
+    for (std::size_t k = 0; k < seen_values_.size(); ++k)
+      if (told_[k] != 0 && use_[k] == use && seen_values_[k].size() > most)
+        most = seen_values_[k].size(), which = k;
+  }
   if (most < 3) return false;
-  Precision& p = precision_[which];
-  p = p == Precision::exact ? Precision::low : Precision::none;
+  auto const fewer = std::find_if(std::begin(bits_told), std::end(bits_told),
+                                  [&](std::uint32_t bits) { return bits < told_[which]; });
+  told_[which] = use_[which] == Use::steers || fewer == std::end(bits_told) ? 0 : *fewer;
   return true;
 }
 
 ThreadPaths::Key ThreadPaths::key_of(State const& state) const {
   Key key{state.block};
   for (std::size_t k = 0; k < state.values.size(); ++k) {
-    if (precision_[k] == Precision::none || !live_[state.block][k]) continue;
+    if (told_[k] == 0 || !live_[state.block][k]) continue;
     PathValue const& v = state.values[k];
-    std::uint32_t const known =
-        precision_[k] == Precision::exact && v.constant() ? 64 : std::min(v.known, low_known);
+    std::uint32_t const known = v.constant() ? 64 : std::min(v.known, std::min(told_[k], bits_told[0]));
     if (known == 0) continue;
     key.insert(key.end(), {k, known, v.bits & low_bits(known)});
   }
@@ -342,11 +406,10 @@ bool ThreadPaths::enter(State state) {
   for (std::size_t k = 0; k < state.values.size(); ++k) {
     PathValue& v = state.values[k];
     if (!live_[state.block][k]) v = any_word(64);
-    if (v.constant() && precision_[k] != Precision::none) {
-      seen_values_[k].insert(v.least);
-      if (precision_[k] == Precision::low)
-        v = {0, ~std::uint64_t{0}, v.bits & low_bits(low_known), low_known};
-    }
+    if (told_[k] == 0) continue;
+    if (told_[k] != 64 && changes_.count({state.block, k}) != 0)
+      v = {0, ~std::uint64_t{0}, v.bits & low_bits(std::min(v.known, told_[k])), std::min(v.known, told_[k])};
+    if (v.known != 0) seen_values_[k].insert(v.bits);
   }
   auto const [at, fresh] = states_.try_emplace(key_of(state));
   Known& known = at->second;

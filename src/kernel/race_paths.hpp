@@ -73,7 +73,11 @@ class ThreadPaths {
   [[nodiscard]] bool follow(PathObserver& observer);
 
  private:
-  enum class Precision : std::uint8_t { none, low, exact };  ///< of a register in the key of a state
+  enum class Use : std::uint8_t {
+    steers,
+    counts,
+    other
+  };  ///< branches alone depend on it; it grows in a loop
   struct State {
     std::uint32_t block = 0, step = 0;
     std::size_t order = 0;  ///< next commit or wait of the block
@@ -123,13 +127,17 @@ class ThreadPaths {
       shuffled_{};                                ///< values that a shuffle gives, by step: nodes
   std::vector<std::vector<CopyOrder>> orders_{};  ///< by block, in the order of the text
   std::vector<std::int32_t> index_{};             ///< of each register in `values`; -1: not followed
-  std::vector<Precision> precision_{};            ///< by index
-  std::vector<bool> splits_{};                    ///< by index: a truth that is split
-  std::vector<std::vector<bool>> live_{};         ///< by block and index
-  std::vector<std::int32_t> truth_of_{};  ///< by step: number of a truth that several steps have, or -1
+  std::vector<std::uint32_t> told_{};  ///< low bits in the key of a state, by index; 64: the number
+  std::set<std::pair<std::uint32_t, std::size_t>>
+      changes_{};                          ///< headers of loops that write a register, with its index
+  std::vector<Use> use_{};                 ///< by index
+  std::vector<bool> splits_{};             ///< by index: a truth that is split
+  std::vector<std::vector<bool>> live_{};  ///< by block and index
+  std::vector<std::int32_t> truth_of_{};   ///< by step: number of a truth that several steps have, or -1
   std::vector<std::set<std::uint32_t>>
       live_truths_{};  ///< by block: those that a step behind its beginning has
   std::vector<std::set<std::uint64_t>> seen_values_{};  ///< constants of each register, by index
+  unsigned runs_ = 0;                                   ///< that ended with too many states
   std::map<Key, Known> states_{};
   std::deque<State> work_{};    ///< at the beginning of a block
   std::vector<State> forks_{};  ///< within a block

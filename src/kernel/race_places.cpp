@@ -57,21 +57,40 @@ void RingPlaces::find_boxes(std::vector<Mbarrier> const& mbarriers) {
   }
 }
 
+/// First bytes of an access in all threads, where each is known; else those on the paths.
+std::vector<Place> RingPlaces::starts_of(std::uint32_t access) const {
+  std::vector<Place> out(places_[access].begin(), places_[access].end());
+  if (std::all_of(out.begin(), out.end(), [](Place const& p) { return p.least == p.most; })) return out;
+  std::vector<Place> known;
+  for (std::uint32_t t = 0; t < threads_of(shapes_); ++t) {
+    ThreadNumbers numbers(program_, execution_, shapes_, t, std::nullopt);
+    if (numbers.of(execution_.accesses[access].guard) == ThreadNumbers::Number(0)) continue;
+    ThreadNumbers::Number const start = numbers.of(execution_.accesses[access].address);
+    if (!start) return out;
+    known.push_back({*start, *start, 0, 0});
+  }
+  return known;
+}
+
 void RingPlaces::find_stored_boxes(std::vector<Mbarrier> const& mbarriers) {
   std::set<std::uint64_t> ends = ends_of(mbarriers, end_);
-  auto const is_stored = [&](std::uint32_t a) {
-    return accesses_[a].tensor && accesses_[a].role == RaceRole::read;
-  };
+  std::map<std::uint32_t, std::vector<Place>> starts;
   for (std::uint32_t a = 0; a < accesses_.size(); ++a)
-    if (is_stored(a))
-      for (Place const& p : places_[a])
+    if (accesses_[a].tensor && accesses_[a].role == RaceRole::read && !places_[a].empty())
+      for (Place const& p : starts[a] = starts_of(a))
         if (p.least == p.most) ends.insert(p.least);
-  for (std::uint32_t a = 0; a < accesses_.size(); ++a) {
-    if (!is_stored(a) || places_[a].empty()) continue;
-    std::uint64_t least = end_;
-    for (Place const& p : places_[a])
+  for (auto const& [access, all] : starts) {
+    std::uint64_t least = all.empty() ? 0 : end_;
+    for (Place const& p : all)
       least = p.most >= end_ ? 0 : std::min(least, *ends.upper_bound(p.most) - p.most);
-    if (least != 0) boxes_[a] = static_cast<std::uint32_t>(least);
+    if (least == 0) continue;
+    boxes_[access] = static_cast<std::uint32_t>(least);
+    std::set<Place> exact;
+    for (Place const& p : places_[access])
+      for (Place const& start : all)
+        if (start.least >= p.least && start.most <= p.most)
+          exact.insert({start.least, start.most, p.holds, p.fills});
+    places_[access] = std::move(exact);
   }
 }
 

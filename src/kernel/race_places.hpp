@@ -6,6 +6,7 @@
 #pragma once
 
 #include "race_access.hpp"
+#include "race_thread.hpp"
 
 #include <swizproof/program/program.hpp>
 
@@ -39,8 +40,14 @@ struct Place {
 class RingPlaces {
  public:
   /// `end`: of shared memory.
-  RingPlaces(program::Program const& program, std::vector<SharedAccess> const& accesses, std::uint64_t end)
-      : program_(program), accesses_(accesses), end_(end), places_(accesses.size()) {}
+  RingPlaces(program::Program const& program, execution::Execution const& execution,
+             BlockShapes const& shapes, std::vector<SharedAccess> const& accesses, std::uint64_t end)
+      : program_(program),
+        execution_(execution),
+        shapes_(shapes),
+        accesses_(accesses),
+        end_(end),
+        places_(accesses.size()) {}
 
   /// False if an access has too many places.
   [[nodiscard]] bool add(std::uint32_t access, Place const& place);
@@ -60,7 +67,11 @@ class RingPlaces {
   [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const;
 
  private:
+  [[nodiscard]] std::vector<Place> starts_of(std::uint32_t access) const;
+
   program::Program const& program_;
+  execution::Execution const& execution_;
+  BlockShapes const& shapes_;
   std::vector<SharedAccess> const& accesses_;
   std::uint64_t end_;
   std::vector<std::set<Place>> places_;

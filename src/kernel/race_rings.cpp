@@ -41,9 +41,9 @@ struct Ring {
 
 class RingSearch : public PathObserver {
  public:
-  RingSearch(Program const& program, ThreadPaths paths, std::vector<SharedAccess> const& accesses,
-             std::uint64_t end)
-      : program_(program), paths_(std::move(paths)), accesses_(accesses), places_(program, accesses, end) {}
+  RingSearch(Program const& program, ThreadPaths paths, RingPlaces places,
+             std::vector<SharedAccess> const& accesses)
+      : program_(program), paths_(std::move(paths)), accesses_(accesses), places_(std::move(places)) {}
 
   std::string find(std::uint32_t& line);
   bool orders(std::uint32_t a, std::uint32_t b);
@@ -93,6 +93,7 @@ class RingSearch : public PathObserver {
   void copy(PathHistory& h, std::uint32_t access, PathValue const& address);
   void note_clashes(std::set<std::pair<std::uint32_t, std::uint64_t>>& copies, std::uint32_t access);
   void place(PathHistory& h, std::uint32_t access, PathValue const& address, std::uint64_t fills);
+  [[nodiscard]] std::uint64_t may_hold(std::uint32_t access, Place const& place) const;
   void normalise(PathHistory& h) const;
   void find_rings();
   [[nodiscard]] bool holds_for_samples(std::uint32_t full, std::uint32_t empty) const;
@@ -372,7 +373,7 @@ void RingSearch::normalise(PathHistory& h) const {
     auto const reduce = [](std::int64_t& passed, std::int64_t& arrived) {
       std::int64_t const both = std::min(passed, arrived) / 2 * 2;
       passed -= both, arrived -= both;
-      while (passed > arrived + 3) passed -= 2;
+      while (passed > arrived + 2) passed -= 2;
     };
     reduce(f.passed, e.arrived);
     reduce(e.passed, f.arrived);
@@ -397,6 +398,23 @@ std::uint64_t RingSearch::filled(PathHistory const& h) const {
   return out;
 }
 
+/// Rings whose stage may hold a place. If copies fill the stage, it has their destinations alone.
+std::uint64_t RingSearch::may_hold(std::uint32_t access, Place const& place) const {
+  std::uint64_t out = 0;
+  for (std::size_t r = 0; r < rings_.size(); ++r) {
+    auto const& copies = mbarriers_[rings_[r].full].destinations;
+    bool const meets = std::any_of(copies.begin(), copies.end(), [&](auto const& copy) {
+      Place const stage{copy.first, copy.first, 0, 0};
+      // A copy from shared memory that begins outside stages ends there: find_stored_boxes().
+      if (accesses_[access].tensor)
+        return place.most >= copy.first && place.least < copy.first + places_.bytes_of(copy.second);
+      return !places_.disjoint(access, place, copy.second, stage);
+    });
+    if (copies.empty() || meets) out |= std::uint64_t{1} << r;
+  }
+  return out;
+}
+
 /// Notes where an access may be, and what its thread has then.
 void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& address, std::uint64_t fills) {
   if (sampling_) return;
@@ -409,15 +427,19 @@ void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& ad
     PathValue const start = result_on_path(step, address, path_number(0x3fff), {});
     out.least = start.least << 4, out.most = start.most << 4;
   }
+  out.holds &= may_hold(access, out);
   if (!places_.add(access, out)) fail("an access has too many places", access);
-  if (group(access) == Group::none || is_copy(access) || (is_tracked(access) && (out.holds | out.fills) == 0))
-    return;
+  if (group(access) == Group::none || is_copy(access) || (out.holds | out.fills) == 0) return;
+  // One that was executed later is complete no earlier: it stands for the others.
+  std::erase_if(h.pending, [&](PathPending const& p) {
+    return p.access == access && p.holds == out.holds && p.fills == out.fills;
+  });
   PathPending const one{access, 0, out.holds, out.fills};
   auto const key = [](PathPending const& p) { return std::tie(p.access, p.commits, p.holds, p.fills); };
-  auto const at =
+  h.pending.insert(
       std::lower_bound(h.pending.begin(), h.pending.end(), one,
-                       [&](PathPending const& a, PathPending const& b) { return key(a) < key(b); });
-  if (at == h.pending.end() || key(*at) != key(one)) h.pending.insert(at, one);
+                       [&](PathPending const& a, PathPending const& b) { return key(a) < key(b); }),
+      one);
 }
 
 // ------------------------------------------------------------------------------------- rings
@@ -548,8 +570,10 @@ std::vector<Rings::Crowd> RingSearch::crowds() const {
 Rings::Rings(Program const& program, program::Flow const& flow, execution::Execution const& execution,
              BlockShapes const& shapes, std::vector<SharedAccess> const& accesses,
              std::vector<CopyOrder> const& orders, std::uint64_t end)
-    : search_(std::make_unique<RingSearch>(
-          program, ThreadPaths(program, flow, execution, shapes, accesses, orders), accesses, end)) {}
+    : search_(std::make_unique<RingSearch>(program,
+                                           ThreadPaths(program, flow, execution, shapes, accesses, orders),
+                                           RingPlaces(program, execution, shapes, accesses, end), accesses)) {
+}
 Rings::~Rings() = default;
 std::string Rings::find(std::uint32_t& line) { return search_->find(line); }
 std::map<std::uint32_t, std::uint32_t> const& Rings::boxes() const { return search_->places().boxes(); }

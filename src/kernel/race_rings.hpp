@@ -1,7 +1,7 @@
 // Rings of mbarriers: pipelines whose producers and consumers pass stages to each other.
 //
 // A ring is a pair of mbarriers, `full` and `empty`, of one stage; without `empty` it has one phase. Phases are numbered from 0, phi(m)
-// is the number of complete ones. All paths of a thread are followed with these counts of its own, whichever thread it is:
+// is the number of complete ones. All paths of any thread of each warp are followed with these counts of its own:
 //
 //   arrived(m)  arrivals that it has executed
 //   passed(m)   a lower bound of phi(m): a wait that was true makes passed(m) = k + 1 if its parity is that of k = passed(m). For phi(m) >= k

@@ -4,7 +4,7 @@
 A kernel has a ring of 1 to 4 stages: producers fill a stage by bulk copies or by stores, consumers read it, and mbarriers `full` and `empty` pass it between them. Producers and consumers
 are threads of their own, or one thread of the consumers fills ahead, as in CUTLASS's tutorial. Half of the kernels have flaws: a wait, a parity, a count, a number of bytes, a stage, an arrival, a barrier that is
 wrong, missing or twice, a second producer, an access too early or too late, a thread that leaves early. In some kernels a thread of tcgen05.mma reads the stages and tcgen05.commit arrives
-for it, bytes are expected by an instruction of their own, or tcgen05.alloc writes a word that all read. The model is written from the PTX ISA's text on mbarriers: it runs all threads that do anything in random orders, completes copies at random times, and follows
+for it, bytes are expected by an instruction of their own, tcgen05.alloc writes a word that all read, or the first lane gives the number of the warp. The model is written from the PTX ISA's text on mbarriers: it runs all threads that do anything in random orders, completes copies at random times, and follows
 happens-before with a clock for each thread and each copy. A wait is behind the arrivals and copies of the last complete phase of its parity alone. What is proved has no race and no arrival
 too many in any of these orders. How many kernels without flaws are proved is counted.
 """
@@ -17,7 +17,7 @@ from asking import kernels_of, options_of
 
 BASE, BARRIERS, SLOT, MASK = 1024, 6144, 7168, 0xffffffff
 DESCRIPTOR, INSTRUCTION = 1 << 46, 4 << 24 | 1 << 17 | 1 << 4  # no swizzle, all rows at one place: 128 bytes; 64 rows of A, 8 of B
-FLAWS = ("parity", "no wait", "count", "bytes", "offset", "early", "some", "no flip", "wrap", "producers", "twice", "no barrier", "late", "start", "length", "gap", "again", "leave", "token", "plain", "expected late", "allocated late")
+FLAWS = ("parity", "no wait", "count", "bytes", "offset", "early", "some", "no flip", "wrap", "producers", "twice", "no barrier", "late", "start", "length", "gap", "again", "leave", "token", "plain", "expected late", "allocated late", "shuffle")
 
 
 class Leaves(Exception):
@@ -68,6 +68,7 @@ class Kernel(Writer):
         self.size = 128 if self.plain or self.tensor else rng.choice([16, 64, 128])
         self.copies = rng.choice([1, 1, 2])
         self.interleaved = rng.random() < 0.5
+        self.by_warp = not self.same and rng.random() < 0.4  # the first lane of a warp gives its number
         self.first_consumer = 0 if self.same else 32
         self.body = []
         self.build()
@@ -134,8 +135,12 @@ class Kernel(Writer):
         if of_thread:
             self.emit(f"mad.lo.u32 {where}, %role, 4, {where};")
         self.emit(f"add.u32 {where}, {where}, memory;\nadd.u32 {where}, {where}, {1024 + offset + wrong};")
+        shift = 0
+        if self.by_warp:  # %z is 0, and %w the number of the warp
+            shift = 64 if self.flaw("shuffle") else 0
+            self.emit(f"mad.lo.u32 {where}, {'%w' if shift else '%z'}, 64, {where};")
         number = (lambda e: stage) if isinstance(stage, int) else (lambda e: e[stage])
-        return where, lambda e: 1024 + offset + wrong + number(e) * pitch + (4 * e["role"] if of_thread else 0) & MASK
+        return where, lambda e: 1024 + offset + wrong + number(e) * pitch + (4 * e["role"] if of_thread else 0) + shift * (e["t"] // 32) & MASK
 
     def at_some(self, counter, number, body_of):
         """Statements of iterations whose low bit is not this number."""
@@ -334,7 +339,7 @@ class Kernel(Writer):
                  self.guarded(("%c", "ge", self.consumers), lambda e: 32 <= e["t"] < 32 + self.consumers, consume)]
         # %role is the number of a thread in its warp: the first threads of warp 0 are producers, those of warp 1 consumers.
         p, label, end = self.predicate(), self.label(), self.label()
-        self.emit(f"setp.ge.u32 {p}, %t, 32;\n@{p} bra {label};")
+        self.emit(f"setp.ge.u32 {p}, {'%w, 1' if self.by_warp else '%t, 32'};\n@{p} bra {label};")
         first = roles[0]()
         self.emit(f"bra {end};\n{label}:")
         second = roles[1]()
@@ -376,8 +381,8 @@ class Kernel(Writer):
 
     def ptx(self):
         body = "\n".join(self.lines)
-        return (f".visible .entry {self.name}(.param .u32 n, .param .u64 p)\n.reqntid 64, 1, 1\n{{\n.reg .pred %p<{self.predicates + 1}>;\n.reg .b32 %r<{self.registers + 1}>, %s, %t, %c, %n, %role, %idesc;\n.reg .pred %pm;\n"
-                f".reg .b64 %rd, %rm;\n.shared .align 1024 .b8 memory[8192];\nld.param.u64 %rd, [p];\nld.param.u32 %n, [n];\nmov.u32 %t, %tid.x;\nsub.u32 %c, %t, 32;\nand.b32 %role, %t, 31;\nmov.b32 %idesc, {INSTRUCTION};\nsetp.eq.u32 %pm, %n, 0;\n{body}\nret;\n}}\n")
+        return (f".visible .entry {self.name}(.param .u32 n, .param .u64 p)\n.reqntid 64, 1, 1\n{{\n.reg .pred %p<{self.predicates + 1}>;\n.reg .b32 %r<{self.registers + 1}>, %s, %t, %c, %n, %role, %idesc, %w, %z;\n.reg .pred %pm;\n"
+                f".reg .b64 %rd, %rm;\n.shared .align 1024 .b8 memory[8192];\nld.param.u64 %rd, [p];\nld.param.u32 %n, [n];\nmov.u32 %t, %tid.x;\nsub.u32 %c, %t, 32;\nand.b32 %role, %t, 31;\nshr.u32 %z, %t, 5;\nshfl.sync.idx.b32 %w, %z, 0, 31, -1;\nsub.u32 %z, %w, %z;\nmov.b32 %idesc, {INSTRUCTION};\nsetp.eq.u32 %pm, %n, 0;\n{body}\nret;\n}}\n")
 
 
 # ----------------------------------------------------------------------------------------- the model

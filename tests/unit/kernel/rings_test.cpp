@@ -265,6 +265,38 @@ TEST(KernelRings, ACommitWaitsForWhatTcgen05Reads) {
   expect_no_ring(t, meet);
 }
 
+// The number of the warp comes from its first lane: an address of the stage in one warp, and of the next stage in another one.
+TEST(KernelRings, TheThreadsOfAWarpHavePathsOfTheirOwn) {
+  auto const reading = [](std::string const& scale) {
+    return "shr.u32 %r21, %r1, 5; mov.u32 %r24, 0; shfl.sync.idx.b32 %r22, %r21, %r24, 31, -1; shl.b32 %r22, "
+           "%r22, " +
+           scale + "; add.u32 %r22, %r22, %r13;\nld.shared.u32 %r15, [%r22+4];\n";
+  };
+  RingText t;
+  t.read = reading("7");
+  expect_ring(t);
+  t.read = reading("8");
+  expect_no_ring(t, "two threads may access one byte");
+}
+
+// It ends before the mbarriers, which lie behind it.
+TEST(KernelRings, ABoxThatIsStoredEndsWhereACopyBegins) {
+  RingText t;
+  t.read +=
+      "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r10}], [%r2+2048];\n"
+      "cp.async.bulk.commit_group;\n";
+  KernelRaces const races = races_of_ring(t);
+  EXPECT_EQ(races.verdict, RaceVerdict::proved) << races.reason;
+  EXPECT_TRUE(std::any_of(races.assumed.begin(), races.assumed.end(), [](std::string const& a) {
+    return a.find("boxes of tensors that are stored have at most 2048 bytes each") != std::string::npos;
+  }));
+  std::string const store = "setp.eq.u32 %p7, %r1, 32; @%p7 st.shared.u32 [%r2+";
+  t.read += store + "1024], %r1;\n";
+  expect_ring(t);
+  t.read += store + "4080], %r1;\n";
+  expect_no_ring(t, "may access one byte");
+}
+
 TEST(KernelRings, BytesMayBeExpectedBeforeTheArrival) {
   std::string const bytes = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r12+4096], 256;\n",
                     arrive = "mbarrier.arrive.shared::cta.b64 _, [%r12+4096];\n";
