@@ -1,5 +1,7 @@
 #include "race_intervals.hpp"
 
+#include <swizproof/engine/walk.hpp>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -216,6 +218,8 @@ struct BlockPart {
 
 constexpr std::uint8_t most_turns_of_interval = 1, most_turns_of_copy = 8;
 constexpr std::uint32_t most_commits = 32;
+constexpr std::size_t most_condition_nodes = 200;
+constexpr std::uint32_t elected_thread = ~0U;  ///< instead of a node
 
 /// A barrier, a commit, a wait or a fence in a block; those of one step in the order of the text.
 struct OrderEvent {
@@ -228,12 +232,13 @@ class IntervalSearch {
  public:
   /// `all`: the turns of all loops are followed, also of those without a barrier.
   IntervalSearch(Program const& program, Flow const& flow, std::vector<BarrierAt> const& barriers,
-                 std::vector<CopyOrder> const& copies, bool all, std::vector<BarrierAt> const& fences = {},
-                 Phases phases = {})
+                 std::vector<CopyOrder> const& copies, bool all, std::vector<FixedBranch> const& fixed,
+                 std::vector<BarrierAt> const& fences = {}, Phases phases = {})
       : program_(program),
         flow_(flow),
         closed_(loops_with(flow, barriers)),
         events_(program.blocks.size()),
+        fixed_(fixed),
         phases_(std::move(phases)) {
     if (all) closed_.assign(closed_.size(), true);
     using Kind = OrderEvent::Kind;
@@ -389,6 +394,7 @@ class IntervalSearch {
     auto const phase = phases_.of_access.find(copy.access);
     std::optional<std::uint64_t> const awaited =
         phase == phases_.of_access.end() ? std::nullopt : std::optional(phase->second);
+    std::map<std::uint32_t, bool> const facts = facts_at(block);
     std::set<CopyState> seen;
     std::vector<CopyState> work{{block, step + 1, copy.turns, 0, group == Group::none}};
     while (!work.empty()) {
@@ -398,12 +404,40 @@ class IntervalSearch {
       Block const& b = program_.blocks[at.block];
       out.ends = out.ends || b.taken < 0 || (b.condition >= 0 && b.next < 0);
       for (std::uint32_t const to : program::successors(b)) {
-        if (waits(at.block, to, awaited)) continue;
+        if (waits(at.block, to, awaited) || !may_take(facts, at.block, to)) continue;
         BlockPart next = over({at.block, 0, at.turns}, to, most_turns_of_copy);
         work.push_back({to, program_.blocks[to].first, std::move(next.turns), at.commits, at.waited});
       }
     }
     return out;
+  }
+
+  /// The truth with which a fixed branch goes to a block.
+  [[nodiscard]] bool truth_to(std::uint32_t from, std::uint32_t to) const {
+    return (program_.blocks[from].taken == static_cast<std::int32_t>(to)) != program_.blocks[from].negated;
+  }
+  [[nodiscard]] bool is_fixed(std::uint32_t block) const {
+    Block const& b = program_.blocks[block];
+    return block < fixed_.size() && fixed_[block].truth != 0 && b.condition >= 0 && b.taken != b.next;
+  }
+  /// Truths of the thread that comes to a block, by node.
+  [[nodiscard]] std::map<std::uint32_t, bool> facts_at(std::uint32_t block) const {
+    std::map<std::uint32_t, bool> out;
+    for (auto b = static_cast<std::int32_t>(block); flow_.idom[static_cast<std::size_t>(b)] >= 0;) {
+      auto const to = static_cast<std::uint32_t>(b);
+      b = flow_.idom[to];
+      auto const from = static_cast<std::uint32_t>(b);
+      if (from == to) break;
+      if (flow_.before[to].size() == 1 && is_fixed(from))
+        out[fixed_[from].truth] = truth_to(from, to) != fixed_[from].negated;
+    }
+    return out;
+  }
+  [[nodiscard]] bool may_take(std::map<std::uint32_t, bool> const& facts, std::uint32_t from,
+                              std::uint32_t to) const {
+    if (!is_fixed(from)) return true;
+    auto const known = facts.find(fixed_[from].truth);
+    return known == facts.end() || truth_to(from, to) == (known->second != fixed_[from].negated);
   }
 
   /// Follows a thread to the end of its block; true if it comes to the barrier behind the wait, or to the fence.
@@ -485,6 +519,7 @@ class IntervalSearch {
   std::vector<bool> closed_;
   std::vector<std::vector<OrderEvent>> events_;     ///< by block
   std::vector<std::vector<std::uint32_t>> ends_{};  ///< by block: steps before which a barrier is
+  std::vector<FixedBranch> const& fixed_;
   Phases phases_;
   std::map<std::pair<BlockPart, std::optional<std::uint64_t>>, Interval::Visits> from_{};
   std::map<Visit, Pending> pending_{};
@@ -502,6 +537,18 @@ std::vector<bool> reached_from(Program const& program, std::vector<std::uint32_t
     for (std::uint32_t const to : program::successors(program.blocks[b])) work.push_back(to);
   }
   return seen;
+}
+
+/// True for: this lane is the one that elect.sync elects among all lanes, which is one lane each time [PTX ISA 9.1, elect.sync].
+bool is_elected(Program const& program, execution::Execution const& execution, Node const& n) {
+  if (n.op != Op::eq) return false;
+  execution::Leaf const *leader = execution.leaf_at(n.a), *lane = execution.leaf_at(n.b);
+  if (leader == nullptr || lane == nullptr) return false;
+  if (leader->kind == execution::Leaf::Kind::special) std::swap(leader, lane);
+  return elects(program, *leader) && lane->kind == execution::Leaf::Kind::special &&
+         lane->extra == static_cast<std::uint32_t>(program::Special::laneid) &&
+         execution.node(leader->args[0]).op == Op::constant &&
+         execution.node(leader->args[0]).value == low_bits(32);
 }
 
 bool has_access(Program const& program, std::uint32_t block) {
@@ -522,26 +569,51 @@ Group group_of(MemoryAccess const& access) {
                                                                                     : Group::none;
 }
 
+std::vector<FixedBranch> fixed_branches(Program const& program, execution::Execution const& execution) {
+  using Kind = execution::Leaf::Kind;
+  std::vector<FixedBranch> out(program.blocks.size());
+  for (std::size_t b = 0; b < out.size(); ++b) {
+    if (program.blocks[b].condition < 0) continue;
+    FixedBranch one{execution.conditions[b], false};
+    while (execution.node(one.truth).op == Op::negation) one = {execution.node(one.truth).a, !one.negated};
+    if (is_elected(program, execution, execution.node(one.truth))) {
+      out[b] = {elected_thread, one.negated};
+      continue;
+    }
+    Walk walk(one.truth, most_condition_nodes);
+    bool fixed = true;
+    while (auto const id = walk.next()) {
+      walk.add(operands(execution.node(*id)));
+      execution::Leaf const* const l = execution.leaf_at(*id);
+      fixed = fixed &&
+              (l == nullptr || (l->kind == Kind::special && !is_uniform(*l)) || l->kind == Kind::symbol ||
+               l->kind == Kind::param || (l->kind == Kind::shuffle && l->loop < 0));
+    }
+    if (fixed && !walk.over()) out[b] = one;
+  }
+  return out;
+}
+
 std::vector<Interval> intervals_of(Program const& program, Flow const& flow,
                                    std::vector<BarrierAt> const& barriers, Barriers const& all) {
-  return IntervalSearch(program, flow, barriers, all.copies, false, {}, all.phases).run();
+  return IntervalSearch(program, flow, barriers, all.copies, false, all.fixed, {}, all.phases).run();
 }
 
 std::vector<std::pair<Visit, Visit>> own_accesses(Program const& program, Flow const& flow,
                                                   Barriers const& barriers) {
-  return IntervalSearch(program, flow, {}, barriers.copies, true, {}, barriers.phases).own();
+  return IntervalSearch(program, flow, {}, barriers.copies, true, barriers.fixed, {}, barriers.phases).own();
 }
 
 std::vector<std::pair<Visit, Visit>> unfenced(Program const& program, Flow const& flow,
                                               Barriers const& barriers, bool own) {
   return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, barriers.copies,
-                        own, barriers.fences)
+                        own, {}, barriers.fences)
       .unfenced();
 }
 
 std::vector<std::pair<Visit, Visit>> before_phases(Program const& program, Flow const& flow,
                                                    Barriers const& barriers, bool own) {
-  return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, {}, own, {},
+  return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, {}, own, {}, {},
                         barriers.phases)
       .before_phases(!own);
 }

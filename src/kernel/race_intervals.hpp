@@ -7,7 +7,8 @@
 //
 // Copies. cp.async writes at any time from its execution until its thread has waited for its group; others see the bytes behind the next
 // barrier. So a copy is in all intervals up to the one in which each path of its thread has waited. A path that commits fewer groups
-// waits later: a commit or a wait with a guard is left out. Until the wait, accesses of the copy's own thread meet it too.
+// waits later: a commit or a wait with a guard is left out. Until the wait, accesses of the copy's own thread meet it too. A path that the thread of
+// the copy cannot take is none: a branch by a truth that decided that it came to the copy goes the same way again.
 //
 // wgmma reads at any time from its execution until its thread has waited for its group, which is counted as those of cp.async. It reads by
 // the async proxy: a fence.proxy.async has to be between a write by a thread, or by cp.async behind the wait for it, and wgmma. Any thread
@@ -15,6 +16,7 @@
 // the chain goes on at each barrier where another thread came to it, so that its parts are a path.
 #pragma once
 
+#include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
 #include <swizproof/ptx/module.hpp>
 
@@ -66,6 +68,16 @@ struct NamedBarrier {
   std::vector<BarrierAt> at{};
 };
 
+/// A branch that goes one way each time a thread comes to it, by a truth of the thread and the launch.
+struct FixedBranch {
+  std::uint32_t truth = 0;  ///< node; 0: the branch may go both ways
+  bool negated = false;     ///< it is taken if the truth is false
+};
+
+/// By block. Checked by KernelRaces.AWaitUnderTheConditionOfItsCopy.
+[[nodiscard]] std::vector<FixedBranch> fixed_branches(program::Program const& program,
+                                                      execution::Execution const& execution);
+
 /// Barriers of a kernel.
 struct Barriers {
   std::vector<BarrierAt> of_block{};
@@ -78,6 +90,7 @@ struct Barriers {
   std::vector<CopyOrder> copies{};
   std::vector<BarrierAt> fences{};  ///< fence.proxy.async, of shared memory
   Phases phases{};
+  std::vector<FixedBranch> fixed{};  ///< by block; empty: none
 };
 
 /// `lowered`: of the function, as ptx::lower() gives it; `program`: the same with one entry to each loop. `threads`: of the largest block; `smaller`: there are others.

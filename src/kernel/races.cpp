@@ -147,6 +147,7 @@ class RaceSearch {
     if (auto const a = leaving_array(program_, execution_, origins_, shared_.all))
       return give_up(program_.accesses[*a].op + " leaves its array", {program_.accesses[*a].line}), out_;
     prepare_proofs();
+    barriers_.fixed = fixed_branches(program_, execution_);
     PhaseUse const use = phases_of(function_, lowered_, program_, execution_, origins_, shared_.all,
                                    [&](std::uint32_t access) {
                                      std::vector<RaceUnknown> unknowns;

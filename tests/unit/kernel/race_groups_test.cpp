@@ -102,5 +102,20 @@ TEST(KernelRaces, AnAddressHasWhatTheFirstLaneGives) {
       RaceVerdict::unknown);
 }
 
+// The thread that copies waits: other threads come to neither.
+TEST(KernelRaces, AWaitUnderTheConditionOfItsCopy) {
+  auto const kernel = [](std::string const& copies, std::string const& waits) {
+    return own + store + "bar.sync 0;\nsetp" + copies +
+           " @%p1 bra L;\nld.param.u64 %rd1, [g];\n"
+           "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], "
+           "512;\ncp.async.bulk.commit_group;\nL:\nsetp" +
+           waits + " @%p2 bra M;\ncp.async.bulk.wait_group.read 0;\nM: bar.sync 0;\n" + store;
+  };
+  expect_races(kernel(".ne.u32 %p1, %r1, 0;", ".ne.u32 %p2, %r1, 0;"), RaceVerdict::proved);
+  expect_races(kernel(".ne.u32 %p1, %r1, 0;", ".ne.u32 %p2, %r1, 1;"), RaceVerdict::unknown);
+  expect_races(kernel(".ne.u32 %p1, %r1, 0;", ".eq.u32 %p2, %r1, 0;"), RaceVerdict::unknown);
+  expect_races(kernel(".ne.u32 %p1, %r1, 0;", ".eq.u32 %p2, %r3, 0;"), RaceVerdict::unknown);
+}
+
 }  // namespace
 }  // namespace swizproof
