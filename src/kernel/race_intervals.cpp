@@ -275,15 +275,16 @@ class IntervalSearch {
     return out;
   }
 
-  /// wgmma behind an access of the generic proxy, with no fence between.
-  std::vector<std::pair<Visit, Visit>> unfenced() {
+  /// Accesses of the generic proxy, and later ones with `is_one` true, with no fence between.
+  template <class Is>
+  std::vector<std::pair<Visit, Visit>> unfenced(Is const& is_one) {
     std::vector<std::pair<Visit, Visit>> out;
     to_fence_ = true;
     each_access([&](std::uint32_t b, std::uint32_t s, MemoryAccess const& m) {
       if (is_async_proxy(group_of(m))) return;
       Visit const first{program_.steps[s].extra, turns_of(b, {Turn::From::barrier})};
       for (Visit const& v : follow(first, b, s).own)
-        if (is_async_proxy(group_of(program_.accesses[v.access]))) out.emplace_back(first, v);
+        if (is_one(program_.accesses[v.access])) out.emplace_back(first, v);
     });
     return out;
   }
@@ -608,7 +609,17 @@ std::vector<std::pair<Visit, Visit>> unfenced(Program const& program, Flow const
                                               Barriers const& barriers, bool own) {
   return IntervalSearch(program, flow, own ? std::vector<BarrierAt>{} : barriers.of_block, barriers.copies,
                         own, {}, barriers.fences)
-      .unfenced();
+      .unfenced([](MemoryAccess const& m) { return is_async_proxy(group_of(m)); });
+}
+
+std::set<std::uint32_t> unfenced_arrivals(Program const& program, Flow const& flow,
+                                          Barriers const& barriers) {
+  std::set<std::uint32_t> out;
+  for (auto const& [first, arrival] :
+       IntervalSearch(program, flow, {}, barriers.copies, true, {}, barriers.fences)
+           .unfenced([](MemoryAccess const& m) { return m.op.find(".arrive") != std::string::npos; }))
+    out.insert(first.access);
+  return out;
 }
 
 std::vector<std::pair<Visit, Visit>> before_phases(Program const& program, Flow const& flow,

@@ -139,6 +139,10 @@ struct Interval {
                                                             program::Flow const& flow,
                                                             Barriers const& barriers, bool own);
 
+/// Accesses of a thread or of cp.async behind which the same thread may arrive at an mbarrier with no fence.proxy.async between.
+[[nodiscard]] std::set<std::uint32_t> unfenced_arrivals(program::Program const& program,
+                                                        program::Flow const& flow, Barriers const& barriers);
+
 /// Each bulk copy, and accesses that may come before its end: of its own thread (`own`), or of another one.
 [[nodiscard]] std::vector<std::pair<Visit, Visit>> before_phases(program::Program const& program,
                                                                  program::Flow const& flow,

@@ -42,8 +42,12 @@ struct Ring {
 class RingSearch : public PathObserver {
  public:
   RingSearch(Program const& program, ThreadPaths paths, RingPlaces places,
-             std::vector<SharedAccess> const& accesses)
-      : program_(program), paths_(std::move(paths)), accesses_(accesses), places_(std::move(places)) {}
+             std::vector<SharedAccess> const& accesses, std::set<std::uint32_t> unfenced)
+      : program_(program),
+        paths_(std::move(paths)),
+        accesses_(accesses),
+        places_(std::move(places)),
+        unfenced_(std::move(unfenced)) {}
 
   std::string find(std::uint32_t& line);
   bool orders(std::uint32_t a, std::uint32_t b);
@@ -120,6 +124,7 @@ class RingSearch : public PathObserver {
   std::vector<Ring> rings_{};
   std::vector<std::int32_t> ring_of_{};  ///< by mbarrier
   RingPlaces places_;
+  std::set<std::uint32_t> unfenced_;  ///< accesses with no proxy fence before an arrival
   std::vector<std::uint64_t> lost_holds_{},
       lost_fills_{};  ///< by access: rings whose arrival did not wait for it
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> used_{};  ///< ring, access, holds
@@ -498,7 +503,8 @@ std::uint64_t RingSearch::of_one_thread(std::uint64_t rings) const {
 }
 
 /// True if a stage is released by one that holds it and by one that fills it: no tcgen05.commit arrives for accesses that it does not track, and
-/// no generic write is before the copy that fills the stage again, which is of the asynchronous proxy.
+/// no generic write is before the copy that fills the stage again, which is of the asynchronous proxy, and a proxy fence is between a generic write and
+/// the arrival for those that read by the asynchronous proxy.
 bool RingSearch::releases(Ring const& ring, std::uint32_t holder, std::uint32_t filler) const {
   auto const is_generic = [&](std::uint32_t access) { return !is_async_proxy(group(access)); };
   auto const committed = [&](std::uint32_t m, std::uint32_t access) {
@@ -506,6 +512,7 @@ bool RingSearch::releases(Ring const& ring, std::uint32_t holder, std::uint32_t 
     return is_generic(access) && std::any_of(all.begin(), all.end(), [&](auto a) { return is_commit(a); });
   };
   if (is_generic(holder) && !is_generic(filler) && accesses_[holder].role != RaceRole::read) return false;
+  if (!is_generic(holder) && unfenced_.count(filler) != 0) return false;
   return !committed(ring.full, filler) &&
          (ring.empty < 0 || !committed(static_cast<std::uint32_t>(ring.empty), holder));
 }
@@ -569,11 +576,10 @@ std::vector<Rings::Crowd> RingSearch::crowds() const {
 
 Rings::Rings(Program const& program, program::Flow const& flow, execution::Execution const& execution,
              BlockShapes const& shapes, std::vector<SharedAccess> const& accesses,
-             std::vector<CopyOrder> const& orders, std::uint64_t end)
-    : search_(std::make_unique<RingSearch>(program,
-                                           ThreadPaths(program, flow, execution, shapes, accesses, orders),
-                                           RingPlaces(program, execution, shapes, accesses, end), accesses)) {
-}
+             std::vector<CopyOrder> const& orders, std::uint64_t end, std::set<std::uint32_t> unfenced)
+    : search_(std::make_unique<RingSearch>(
+          program, ThreadPaths(program, flow, execution, shapes, accesses, orders),
+          RingPlaces(program, execution, shapes, accesses, end), accesses, std::move(unfenced))) {}
 Rings::~Rings() = default;
 std::string Rings::find(std::uint32_t& line) { return search_->find(line); }
 std::map<std::uint32_t, std::uint32_t> const& Rings::boxes() const { return search_->places().boxes(); }

@@ -56,10 +56,10 @@ class RingSearch;
 /// Rings of a kernel, or why there are none.
 class Rings {
  public:
-  /// `end`: of shared memory.
+  /// `end`: of shared memory. `unfenced`: accesses with no proxy fence before an arrival.
   Rings(program::Program const& program, program::Flow const& flow, execution::Execution const& execution,
         BlockShapes const& shapes, std::vector<SharedAccess> const& accesses,
-        std::vector<CopyOrder> const& orders, std::uint64_t end);
+        std::vector<CopyOrder> const& orders, std::uint64_t end, std::set<std::uint32_t> unfenced);
   ~Rings();
   Rings(Rings const&) = delete;
   Rings& operator=(Rings const&) = delete;

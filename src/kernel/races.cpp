@@ -295,8 +295,9 @@ class RaceSearch {
 
   /// Mbarriers of several phases; false if the answer is given.
   bool find_rings(PhaseUse const& use) {
-    rings_ =
-        std::make_unique<Rings>(program_, flow_, execution_, shapes_, shared_.all, barriers_.copies, end_);
+    rings_ = std::make_unique<Rings>(
+        program_, flow_, execution_, shapes_, shared_.all, barriers_.copies, end_,
+        options_.proxies ? unfenced_arrivals(program_, flow_, barriers_) : std::set<std::uint32_t>());
     std::uint32_t line = 0;
     if (std::string const why = rings_->find(line); !why.empty())
       return give_up(use.obstacle + "; as rings: " + why, {use.line, line}), false;

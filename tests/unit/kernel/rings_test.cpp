@@ -297,6 +297,29 @@ TEST(KernelRings, ABoxThatIsStoredEndsWhereACopyBegins) {
   expect_no_ring(t, "may access one byte");
 }
 
+// Stores are of the generic proxy, tcgen05.mma reads by the asynchronous one.
+TEST(KernelRings, AStoreForTheAsynchronousProxyNeedsAFence) {
+  std::string const arrive = "mbarrier.arrive.shared::cta.b64 _, [%r12+4096];\n",
+                    fence = "fence.proxy.async.shared::cta;\n";
+  RingText t;
+  t.consumers = "1", t.consuming = "setp.ne.u32 %p6, %r1, 32; @%p6 bra E;\n";
+  t.read =
+      "shr.u32 %r21, %r13, 4; cvt.u64.u32 %rd2, %r21; and.b64 %rd2, %rd2, 16383; or.b64 %rd2, %rd2, "
+      "70368744177664; mov.b32 %r22, 67239952; setp.eq.u32 %p5, %r20, 0;\n"
+      "tcgen05.mma.cta_group::1.kind::f16 [%r23], %rd2, %rd2, %r22, %p5;\n";
+  t.release = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r12+4112];\n";
+  t.expect = "st.shared.u32 [%r13], %r1;\n";
+  t.copy = fence + arrive;
+  expect_ring(t);
+  t.copy = arrive;
+  expect_no_ring(t, "two threads may access one byte");
+  t.expect = fence + t.expect;  // before the store
+  expect_no_ring(t, "two threads may access one byte");
+  KernelOptions options;
+  options.races = true, options.proxies = false;
+  EXPECT_EQ(report_of(text_of(t), std::move(options)).races.value().verdict, RaceVerdict::proved);
+}
+
 TEST(KernelRings, BytesMayBeExpectedBeforeTheArrival) {
   std::string const bytes = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r12+4096], 256;\n",
                     arrive = "mbarrier.arrive.shared::cta.b64 _, [%r12+4096];\n";
