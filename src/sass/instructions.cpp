@@ -89,7 +89,7 @@ constexpr Row handled[] = {
     {"CCTLT", nothing, {}}, {"BPT", nothing, {}}, {"WARPGROUPSET", nothing, {}},
     {"UBLKPF", nothing, {}}, {"USETSHMSZ", nothing, {}}, {"MATCHUR", nothing, {}},
     {"SETMAXREG", nothing, {}}, {"SETLMEMBASE", nothing, {}}, {"KILL", nothing, {}},
-    {"ARRIVES", nothing, {}}, {"UTCBAR", nothing, {}}, {"UTCATOMSWS", nothing, {}},
+    {"ARRIVES", nothing, {}}, {"UTCBAR", nothing, {}},
     {"BRA", nothing, {}}, {"CALL", nothing, {}}, {"SUST", nothing, {}},
     {"STT", nothing, {}}, {"STTM", nothing, {}}, {"FENCE_T", nothing, {}},
     {"UTMASTG_W", nothing, {}},
@@ -99,23 +99,24 @@ constexpr Row handled[] = {
 /// Registers that a destination of an instruction has which is not modelled; nothing: not known.
 std::optional<unsigned> width_of(Opcode const& op) {
   static std::unordered_map<std::string_view, unsigned> const known{
-      {"HMMA", 4},    {"IMMA", 4},   {"BMMA", 4},    {"QMMA", 4},        {"DMMA", 8},      {"OMMA", 4},
-      {"FADD", 1},    {"FMUL", 1},   {"FFMA", 1},    {"FMNMX", 1},       {"FSEL", 1},      {"FSET", 1},
-      {"FSWZADD", 1}, {"MUFU", 1},   {"HADD2", 1},   {"HMUL2", 1},       {"HFMA2", 1},     {"HMNMX2", 1},
-      {"HSET2", 1},   {"F2FP", 1},   {"I2FP", 1},    {"I2IP", 1},        {"F2I", 1},       {"I2F", 1},
-      {"F2F", 1},     {"FRND", 1},   {"DADD", 2},    {"DMUL", 2},        {"DFMA", 2},      {"FLO", 1},
-      {"IDP", 1},     {"IDP4A", 1},  {"ISCADD", 1},  {"VABSDIFF", 1},    {"VABSDIFF4", 1}, {"BMOV", 1},
-      {"B2R", 1},     {"S2R", 1},    {"CS2R", 2},    {"GETLMEMBASE", 2}, {"LEPC", 2},      {"REDUX", 1},
-      {"CREDUX", 1},  {"MATCH", 1},  {"VIMNMX3", 1}, {"VIADDMNMX", 1},   {"VIMNMX", 1},    {"FCHK", 0},
-      {"FSETP", 0},   {"DSETP", 0},  {"HSETP2", 0},  {"QSPC", 1},        {"MOVM", 1},      {"FMNMX3", 1},
-      {"FADD2", 2},   {"FMUL2", 2},  {"FFMA2", 2},   {"I2I", 1},         {"IABS", 1},      {"PRMT", 1},
-      {"SGXT", 1},    {"BMSK", 1},   {"LEA", 1},     {"IMAD", 2},        {"IADD3", 1},     {"SHF", 1},
-      {"LOP3", 1},    {"SEL", 1},    {"R2UR", 1},    {"S2UR", 1},        {"MOV", 1},       {"POPC", 1},
-      {"VOTEU", 1},   {"VOTE", 1},   {"P2R", 1},     {"ATOMG", 2},       {"SHFL", 1},      {"ELECT", 1},
-      {"VIADD", 1},   {"IMNMX", 1},  {"SYNCS", 2},   {"LDTM", 128},      {"HGMMA", 128},   {"IGMMA", 128},
-      {"QGMMA", 128}, {"BGMMA", 128}};
+      {"HMMA", 4},    {"IMMA", 4},    {"BMMA", 4},      {"QMMA", 4},        {"DMMA", 8},      {"OMMA", 4},
+      {"FADD", 1},    {"FMUL", 1},    {"FFMA", 1},      {"FMNMX", 1},       {"FSEL", 1},      {"FSET", 1},
+      {"FSWZADD", 1}, {"MUFU", 1},    {"HADD2", 1},     {"HMUL2", 1},       {"HFMA2", 1},     {"HMNMX2", 1},
+      {"HSET2", 1},   {"F2FP", 1},    {"I2FP", 1},      {"I2IP", 1},        {"F2I", 1},       {"I2F", 1},
+      {"F2F", 1},     {"FRND", 1},    {"DADD", 2},      {"DMUL", 2},        {"DFMA", 2},      {"FLO", 1},
+      {"IDP", 1},     {"IDP4A", 1},   {"ISCADD", 1},    {"VABSDIFF", 1},    {"VABSDIFF4", 1}, {"BMOV", 1},
+      {"B2R", 1},     {"S2R", 1},     {"CS2R", 2},      {"GETLMEMBASE", 2}, {"LEPC", 2},      {"REDUX", 1},
+      {"CREDUX", 1},  {"MATCH", 1},   {"VIMNMX3", 1},   {"VIADDMNMX", 1},   {"VIMNMX", 1},    {"FCHK", 0},
+      {"FSETP", 0},   {"DSETP", 0},   {"HSETP2", 0},    {"QSPC", 1},        {"MOVM", 1},      {"FMNMX3", 1},
+      {"FADD2", 2},   {"FMUL2", 2},   {"FFMA2", 2},     {"I2I", 1},         {"IABS", 1},      {"PRMT", 1},
+      {"SGXT", 1},    {"BMSK", 1},    {"LEA", 1},       {"IMAD", 2},        {"IADD3", 1},     {"SHF", 1},
+      {"LOP3", 1},    {"SEL", 1},     {"R2UR", 1},      {"S2UR", 1},        {"MOV", 1},       {"POPC", 1},
+      {"VOTEU", 1},   {"VOTE", 1},    {"P2R", 1},       {"ATOMG", 2},       {"SHFL", 1},      {"ELECT", 1},
+      {"VIADD", 1},   {"IMNMX", 1},   {"SYNCS", 2},     {"LDTM", 128},      {"HGMMA", 128},   {"IGMMA", 128},
+      {"QGMMA", 128}, {"BGMMA", 128}, {"UTCATOMSWS", 1}};
   auto const found = known.find(op.base);
   if (found == known.end()) return std::nullopt;
+  if (op.base == "ATOMG" && bytes_of_atomic(op) == 16) return 4;
   if (found->second != 1) return op.base == "IMAD" && !op.has("WIDE") ? 1 : found->second;
   // For a conversion the result decides: F2F.F32.F64 and F2I.F64 write one register, F2F.F64.F32 and I2F.F64 two.
   bool const float64 = op.has("F64"), integer64 = op.has("S64") || op.has("U64");

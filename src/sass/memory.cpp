@@ -82,7 +82,7 @@ void add_global(Steps& steps, Instruction const& i, Opcode const& op, Operand co
   program::MemoryAccess m = access_of(steps, i, op);
   bool const atomic = op.base.starts_with("RED") || op.base.starts_with("ATOM");
   m.global = true;
-  m.bytes = atomic ? (op.has("64") ? 8 : 4) : bytes_of(op);
+  m.bytes = atomic ? bytes_of_atomic(op) : bytes_of(op);
   if (atomic)
     m.reason = "sectors of atomics are not modelled: lanes at one address are served one by one (H20)";
   else
@@ -92,6 +92,17 @@ void add_global(Steps& steps, Instruction const& i, Opcode const& op, Operand co
   access(steps, std::move(m), where);
   program::MemoryAccess& added = steps.build.program.accesses.back();
   if (!added.reason.empty()) added.instruction.reset();
+}
+
+/// All that stands before an instruction's address has any value from memory: registers of `words`, and predicates.
+void lose_results(Steps& steps, Instruction const& i, unsigned words) {
+  for (std::size_t k = 0; k < address_of(i); ++k) steps.lose(operand(i, k), words, {}, true);
+}
+
+/// True for a load of 32 bytes that names two registers, of four words each. [Seen: LDG.E.ENL2.256 R56, R44, ..]
+bool has_two_results(Instruction const& i, Opcode const& op) {
+  return op.has("256") && address_of(i) == 2 && operand(i, 0).kind == Kind::reg &&
+         operand(i, 1).kind == Kind::reg;
 }
 
 /// Gives a destination what memory has at an address: words, or a part of one that is extended.
@@ -156,7 +167,7 @@ void matrices(Steps& steps, Instruction const& i, Opcode const& op) {
 
 void shared_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
-  m.bytes = op.has("64") ? 8 : 4;
+  m.bytes = bytes_of_atomic(op);
   bool const loop = op.has("CAST"), swap = op.has("CAS") || loop;
   bool const number = op.has("F16x2") || op.has("BF16x2") || op.has("F32") || op.has("F64") || op.has("F16");
   if (!op.has("ARRIVE") && !number && (m.bytes == 4 || swap || op.has("EXCH"))) {
@@ -169,7 +180,7 @@ void shared_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   }
   std::size_t const at = address_of(i);
   access(steps, std::move(m), operand(i, at));
-  for (std::size_t k = 0; k < at; ++k) steps.lose(operand(i, k), op.has("64") ? 2 : 1, {}, true);
+  lose_results(steps, i, bytes_of_atomic(op) / 4);
 }
 
 void copy_async(Steps& steps, Instruction const& i, Opcode const& op) {
@@ -191,6 +202,7 @@ void generic_load(Steps& steps, Instruction const& i, Opcode const& op) {
   access(steps, std::move(m), operand(i, at));
   Operand const& d = operand(i, at - std::min<std::size_t>(at, 1));
   Source const address = steps.build.program.accesses.back().address;
+  if (has_two_results(i, op)) return lose_results(steps, i, 4);
   if (address.constant || bytes < 4 || operand(i, at).suffixed)
     return steps.lose(d, std::max(bytes, 4U) / 4, {}, true);
   load(steps, d, op, steps.emit(Action::copy, 64, address), operand(i, at).value, program::Space::generic);
@@ -206,12 +218,12 @@ void generic_store(Steps& steps, Instruction const& i, Opcode const& op) {
 
 void generic_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
-  m.bytes = op.has("64") ? 8 : 4;
+  m.bytes = bytes_of_atomic(op);
   m.generic = true;
   m.reason = "the cost of atomics by generic addresses is not modelled";
   std::size_t const at = address_of(i);
   access(steps, std::move(m), operand(i, at));
-  for (std::size_t k = 0; k < at; ++k) steps.lose(operand(i, k), op.has("64") ? 2 : 1, {}, true);
+  lose_results(steps, i, bytes_of_atomic(op) / 4);
 }
 
 void space_of_address(Steps& steps, Instruction const& i, Opcode const& op) {
@@ -241,6 +253,7 @@ void global_load(Steps& steps, Instruction const& i, Opcode const& op) {
   Operand const& d = operand(i, at == 0 ? 0 : at - 1);
   unsigned const bytes = bytes_of(op);
   steps.refine({});
+  if (has_two_results(i, op)) return lose_results(steps, i, 4);
   for (std::size_t k = 0; k + 1 < at; ++k) steps.lose(operand(i, k), 1, {}, true);
   if (where.kind != Kind::memory || where.suffixed) return steps.lose(d, std::max(bytes, 4U) / 4, {}, true);
   steps.form("LDG"_form);

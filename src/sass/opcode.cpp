@@ -40,6 +40,14 @@ unsigned bytes_of(Opcode const& op) {
   return op.has("256") ? 32 : op.has("128") ? 16 : op.has("64") ? 8 : 4;
 }
 
+unsigned bytes_of_atomic(Opcode const& op) {
+  auto const ends = [&](std::string_view bits) {
+    return std::any_of(op.modifiers.begin(), op.modifiers.end(),
+                       [&](std::string_view m) { return m.ends_with(bits); });
+  };
+  return ends("128") ? 16 : ends("64") ? 8 : 4;
+}
+
 std::size_t address_of(Instruction const& i) {
   std::size_t at = 0;
   while (at < i.operands.size() && i.operands[at].kind != Kind::memory) ++at;

@@ -24,6 +24,8 @@ struct Opcode {
 
 /// Bytes of each lane that an access names: 4 if it names none.
 [[nodiscard]] unsigned bytes_of(Opcode const& op);
+/// The same of an atomic, whose type may have them: 64, U64, F64.
+[[nodiscard]] unsigned bytes_of_atomic(Opcode const& op);
 
 /// Registers of a program, in this order: R0 to R254, UR0 to UR254, P0 to P6, UP0 to UP6.
 inline constexpr std::uint32_t first_uniform = 255, first_predicate = 510, first_uniform_predicate = 517,

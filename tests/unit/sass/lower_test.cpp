@@ -369,6 +369,28 @@ TEST(SassLower, ConversionsWriteAsManyWordsAsTheirResultHas) {
     EXPECT_FALSE(knows_r9("IMAD.SHL.U32 R9, R0, 0x4, RZ\n" + write)) << write;
 }
 
+TEST(SassLower, EachRegisterOfAResultIsLost) {
+  for (auto const& [line, lost] : std::map<std::string, std::vector<std::string>>{
+           {"UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR44, UR44", {"UR44"}},
+           {"UTCATOMSWS.2CTA.FIND_AND_SET.ALIGN UP0, UR44, UR44", {"UR44"}},
+           {"ATOM.E.CAS.128 PT, R44, [R2.64], R4, R8", {"R44", "R47"}},
+           {"ATOM.E.MIN.S64 PT, R44, [R2.64], R4", {"R44", "R45"}},
+           {"ATOM.E.EXCH.128 PT, R44, desc[UR4][R2.64], R4", {"R44", "R47"}},
+           {"ATOMG.E.EXCH.128 PT, R44, desc[UR4][R2.64], R4", {"R44", "R47"}},
+           {"LDG.E.ENL2.256 R56, R44, desc[UR4][R2.64]", {"R44", "R47", "R56", "R59"}},
+           {"LD.E.EFL2.256 R56, R44, [R2.64]", {"R44", "R47", "R56", "R59"}}})
+    for (std::string const& r : lost) {
+      bool const uniform = r[0] == 'U';
+      std::string const set = uniform ? "UMOV " + r + ", 0x4\n" : "MOV " + r + ", 0x4\n";
+      EXPECT_TRUE(knows_r9(set + "MOV R9, " + r)) << r;
+      EXPECT_FALSE(knows_r9(set + line + "\nMOV R9, " + r)) << line << ": " << r;
+    }
+  std::string const p = "UISETP.EQ.AND UP0, UPT, URZ, URZ, UPT\n",
+                    use = "\nUSEL UR9, UR4, URZ, UP0\nMOV R9, UR9";
+  EXPECT_FALSE(knows_r9(p + "UMOV UR4, 0x4\nUTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR5, UR5" + use));
+  EXPECT_TRUE(knows_r9("MOV R60, R0\nLDG.E.ENL2.256 R56, R44, desc[UR4][R2.64]\nMOV R9, R60"));
+}
+
 TEST(SassLower, PredicatesKeptInBitsOfARegister) {
   std::string const set =
       "ISETP.GT.U32.AND P5, PT, R0, 0x6, PT\nISETP.LT.U32.AND P4, PT, R0, 0x3, PT\n"
