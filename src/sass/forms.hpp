@@ -50,6 +50,7 @@ inline constexpr Form forms[] = {
     {"SEL", "d = p ? a : b"},
     {"ISETP", "p = a cmp b, joined with r; q = !(a cmp b), joined with r"},
     {"ISETP.EX", "the same of two words, the comparison of the lower ones given"},
+    {"ISETP.64", "the same of {a+1, a} and {b+1, b}"},
     {"IMNMX", "d = p ? least : most"},
     {"VIMNMX3", "d = p ? least : most, of three"},
     {"VIADDMNMX", "d = p ? least : most, of a + b and c"},

@@ -80,13 +80,13 @@ void load_constant(Steps& steps, Instruction const& i, Opcode const& op) {
 
 namespace {
 
-/// A sum of register pairs. An immediate that is negative as a word is not modelled: the upper word that it has is not known.
+/// A sum of register pairs.
 void add_pairs(Steps& steps, Instruction const& i) {
   Source sum = constant(0);
   bool known = i.operands.size() == 4;
   for (std::size_t k = 1; k < 4 && known; ++k) {
     Operand const& o = operand(i, k);
-    known = !is_predicate(o) && (o.kind != Kind::immediate || (o.value & ones32) >> 31 == 0);
+    known = !is_predicate(o) && !has_negative_word(o);
     if (known) sum = add(steps, sum, steps.wide(o, true), 64);
   }
   if (!known) return steps.not_modelled(operand(i, 0), 2, steps.registers_of(i, 1));

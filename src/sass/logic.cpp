@@ -149,17 +149,22 @@ void halves(Steps& steps, Instruction const& i, Opcode const& op) {
 
 void set_predicate(Steps& steps, Instruction const& i, Opcode const& op) {
   if (i.operands.size() < 5 || op.modifiers.empty()) return unknown(steps, i, op);
-  bool const is_signed = !op.has("U32"), extended = op.has("EX");
+  bool const is_signed = !op.has("U32") && !op.has("U64"), extended = op.has("EX");
+  unsigned const width = op.has("U64") || op.has("S64") ? 64 : 32;
   std::string_view const how = op.modifiers[0];
+  if (width == 64 && (extended || has_negative_word(operand(i, 2)) || has_negative_word(operand(i, 3))))
+    return unknown(steps, i, op);
   if (extended) steps.refine("ISETP.EX"_form);
-  Source const a = steps.word(operand(i, 2)), b = steps.word(operand(i, 3));
+  if (width == 64) steps.refine("ISETP.64"_form);
+  auto const side = [&](Operand const& o) { return width == 64 ? steps.wide(o, false) : steps.word(o); };
+  Source const a = side(operand(i, 2)), b = side(operand(i, 3));
   Source const low = extended && i.operands.size() > 5 ? steps.truth(operand(i, 5)) : constant(0);
   auto const equal = [&] {
     return a.constant && b.constant ? constant(a.value == b.value ? 1 : 0)
                                     : steps.emit(Action::equal, 1, a, b);
   };
   auto const less = [&](Source x, Source y) {
-    Source const strictly = below(steps, x, y, 32, is_signed);
+    Source const strictly = below(steps, x, y, width, is_signed);
     return extended ? either(steps, strictly, both(steps, equal(), low)) : strictly;
   };
   Source p{};
@@ -172,9 +177,9 @@ void set_predicate(Steps& steps, Instruction const& i, Opcode const& op) {
   else if (how == "GT")
     p = less(b, a);
   else if (how == "LE")
-    p = extended ? less(a, b) : negate(steps, below(steps, b, a, 32, is_signed));
+    p = extended ? less(a, b) : negate(steps, below(steps, b, a, width, is_signed));
   else if (how == "GE")
-    p = extended ? less(b, a) : negate(steps, below(steps, a, b, 32, is_signed));
+    p = extended ? less(b, a) : negate(steps, below(steps, a, b, width, is_signed));
   else if (how == "T" || how == "F")
     p = constant(how == "T" ? 1 : 0);
   else

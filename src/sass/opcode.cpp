@@ -54,6 +54,8 @@ std::size_t address_of(Instruction const& i) {
   return at;
 }
 
+bool has_negative_word(Operand const& o) { return o.kind == Kind::immediate && (o.value >> 31 & 1) != 0; }
+
 bool is_predicate(Operand const& o) { return o.kind == Kind::predicate || o.kind == Kind::uniform_predicate; }
 
 Operand const& operand(Instruction const& i, std::size_t k) {

@@ -35,6 +35,8 @@ inline constexpr std::uint32_t first_uniform = 255, first_predicate = 510, first
 [[nodiscard]] Operand const& operand(Instruction const& i, std::size_t k);
 /// Index of the operand that is an address; of none, the number of operands.
 [[nodiscard]] std::size_t address_of(Instruction const& i);
+/// True for an immediate that is negative as a word: as an operand of 64 bits it is not modelled, since its upper word is not known.
+[[nodiscard]] bool has_negative_word(Operand const& o);
 [[nodiscard]] bool is_predicate(Operand const& o);
 /// The register that an operand names, in the program, or the `plus`th behind it; nothing for RZ and the like.
 [[nodiscard]] std::optional<std::uint32_t> number_of(Operand const& o, unsigned plus = 0);

@@ -291,6 +291,28 @@ TEST(SassLower, Predicates) {
             0U);
 }
 
+TEST(SassLower, ComparisonsOfPairsHaveTheirUpperWords) {
+  // R4 is 2^32 times 1, R6 is 1.
+  auto const is = [](std::string const& comparison) {
+    return r9_of_lane(
+               "MOV R4, RZ\nMOV R5, 0x1\nMOV R6, 0x1\nMOV R7, RZ\nUMOV UR4, URZ\nUMOV UR5, 0x1\n"
+               "UMOV UR6, 0x1\nUMOV UR7, URZ\n" +
+                   comparison + "\nMOV R3, 0x4\nSEL R9, R3, RZ, P0",
+               1) == 4;
+  };
+  EXPECT_TRUE(is("ISETP.GE.U64.AND P0, PT, R4, R6, PT"));
+  EXPECT_FALSE(is("ISETP.LT.S64.AND P0, PT, R4, R6, PT"));
+  EXPECT_TRUE(is("ISETP.NE.S64.AND P0, PT, R4, RZ, PT"));
+  EXPECT_FALSE(is("ISETP.EQ.U64.AND P0, PT, R4, RZ, PT"));
+  EXPECT_TRUE(is("MOV R7, 0x80000000\nISETP.GT.S64.AND P0, PT, R4, R6, PT"));
+  EXPECT_FALSE(is("MOV R7, 0x80000000\nISETP.GT.U64.AND P0, PT, R4, R6, PT"));
+  EXPECT_TRUE(is("ISETP.GT.U64.AND P0, PT, R4, 0x7, PT"));
+  EXPECT_TRUE(is("UISETP.GE.U64.AND UP0, UPT, UR4, UR6, UPT\nPLOP3.LUT P0, PT, PT, PT, UP0, 0xaa, 0x0"));
+  std::string const pair = "MOV R4, RZ\nMOV R5, 0x1\n", use = "\nSEL R9, R0, RZ, P0";
+  EXPECT_FALSE(knows_r9(pair + "ISETP.GT.S64.AND P0, PT, R4, -0x1, PT" + use)) << "its upper word";
+  EXPECT_FALSE(knows_r9(pair + "ISETP.GT.U64.AND.EX P0, PT, R4, R4, PT, P1" + use));
+}
+
 TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
   EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
                        "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
