@@ -10,13 +10,20 @@ namespace swizproof::sass {
 
 using Handler = void (*)(Steps&, Instruction const&, Opcode const&);
 
+/// both: the uniform datapath has the instruction, too, with a U in front. memory: its handler adds an access or an operand even if a
+/// suffix is not known.
+enum class Unit : std::uint8_t { vector, both, memory };
+
 /// Opcodes of one name: their meaning, and the form that a verdict rests on where the handler decides a result. The handler may
-/// name another one. Checked by SassForms.EveryDecidedResultIsMeasuredOrNamed.
+/// name another one. Checked by SassForms.EveryDecidedResultIsMeasuredOrNamed. With a suffix that is not among `suffixes` an instruction
+/// that has a form is not modelled: SassLower.ASuffixThatIsNotKnownIsNotModelled.
 struct Row {
   std::string_view name{};
   Handler handler{};
   FormName form{};
-  bool uniform = false;  ///< the uniform datapath has it, too, with a U in front
+  std::string_view suffixes{};  ///< with blanks between them; *: the handler looks at all
+  Unit unit = Unit::vector;
+  [[nodiscard]] bool takes(std::string_view suffix) const;
 };
 [[nodiscard]] std::span<Row const> rows();
 /// The row of a name; null if the table has no such row.

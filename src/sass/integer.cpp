@@ -81,7 +81,7 @@ void load_constant(Steps& steps, Instruction const& i, Opcode const& op) {
 namespace {
 
 /// A sum of register pairs.
-void add_pairs(Steps& steps, Instruction const& i) {
+void add_pairs(Steps& steps, Instruction const& i, Opcode const& op) {
   Source sum = constant(0);
   bool known = i.operands.size() == 4;
   for (std::size_t k = 1; k < 4 && known; ++k) {
@@ -89,7 +89,7 @@ void add_pairs(Steps& steps, Instruction const& i) {
     known = !is_predicate(o) && !has_negative_word(o);
     if (known) sum = add(steps, sum, steps.wide(o, true), 64);
   }
-  if (!known) return steps.not_modelled(operand(i, 0), 2, steps.registers_of(i, 1));
+  if (!known) return unknown(steps, i, op);
   steps.refine("IADD3.64"_form);
   steps.put_wide(operand(i, 0), sum);
 }
@@ -97,9 +97,7 @@ void add_pairs(Steps& steps, Instruction const& i) {
 }  // namespace
 
 void add3(Steps& steps, Instruction const& i, Opcode const& op) {
-  if (op.has("64") && op.base == "IADD3") return add_pairs(steps, i);
-  if (op.has("64") || op.has("S16x2") || op.has("U16x2"))
-    return steps.not_modelled(operand(i, 0), op.has("64") ? 2 : 1, steps.registers_of(i, 1));
+  if (op.has("64")) return add_pairs(steps, i, op);
   std::size_t at = 1;
   while (at < 3 && is_predicate(operand(i, at))) ++at;
   std::size_t const sources = op.base == "IADD3" ? 3 : 2;

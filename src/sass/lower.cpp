@@ -70,7 +70,7 @@ void external_call(Steps& steps) {
 void lower_instruction(Steps& steps, Instruction const& i, Opcode const& op) {
   Row const* const row = row_of(op.base);
   steps.form(row != nullptr ? row->form : FormName{});
-  if (row == nullptr) return unknown(steps, i, op);
+  if (row == nullptr || (!op.known && row->unit != Unit::memory)) return unknown(steps, i, op);
   row->handler(steps, i, op);
 }
 

@@ -12,6 +12,8 @@ namespace swizproof::sass {
 
 namespace {
 
+constexpr std::string_view other_suffix = "a suffix is not modelled";
+
 /// The sum of an address's registers, without its offset: a word in shared memory.
 Source address(Steps& steps, Operand const& o) {
   Operand part;
@@ -32,6 +34,7 @@ Source address(Steps& steps, Operand const& o) {
 program::MemoryAccess access_of(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m;
   m.op = std::string(op.text);
+  if (!op.known) m.reason = other_suffix;
   if (steps.guard) m.guard = static_cast<std::int32_t>(steps.guard->value);
   m.line = i.line;
   m.pc = i.pc;
@@ -57,11 +60,12 @@ void access(Steps& steps, program::MemoryAccess m, Operand const& where) {
   if (where.kind != Kind::memory || where.suffixed || (where.wide && !long_address))
     m.reason = "this form of an address is not read";
   if (long_address) {
-    m.address = long_address_of(steps, where);
+    m.address = m.reason == other_suffix ? steps.any(64) : long_address_of(steps, where);
   } else {
     m.address = m.reason.empty() ? address(steps, where) : steps.any(32);
   }
   m.offset = long_address ? where.value : where.value & ones32;
+  if (m.reason == other_suffix) m.instruction.reset();
   steps.build.add(std::move(m));
 }
 
@@ -83,9 +87,9 @@ void add_global(Steps& steps, Instruction const& i, Opcode const& op, Operand co
   bool const atomic = op.base.starts_with("RED") || op.base.starts_with("ATOM");
   m.global = true;
   m.bytes = atomic ? bytes_of_atomic(op) : bytes_of(op);
-  if (atomic)
+  if (atomic && op.known)
     m.reason = "sectors of atomics are not modelled: lanes at one address are served one by one (H20)";
-  else
+  else if (!atomic)
     m.instruction =
         swizproof::Instruction{op.base == "STG" ? Operation::st_shared : Operation::ld_shared, m.bytes};
   if (op.has("ZFILL")) m.at_most = "the number of bytes that it reads is in a register";
@@ -109,6 +113,7 @@ bool has_two_results(Instruction const& i, Opcode const& op) {
 void load(Steps& steps, Operand const& d, Opcode const& op, Source base, std::uint64_t offset,
           program::Space space) {
   unsigned const bytes = bytes_of(op);
+  if (!op.known) return steps.lose(d, 8, {}, true);
   Source const name = constant(steps.build.named(steps.build.opcode));
   auto const in = static_cast<std::uint32_t>(space);
   if (bytes < 4) {
@@ -180,7 +185,7 @@ void shared_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   }
   std::size_t const at = address_of(i);
   access(steps, std::move(m), operand(i, at));
-  lose_results(steps, i, bytes_of_atomic(op) / 4);
+  lose_results(steps, i, op.known ? bytes_of_atomic(op) / 4 : 4);
 }
 
 void copy_async(Steps& steps, Instruction const& i, Opcode const& op) {
@@ -203,6 +208,7 @@ void generic_load(Steps& steps, Instruction const& i, Opcode const& op) {
   Operand const& d = operand(i, at - std::min<std::size_t>(at, 1));
   Source const address = steps.build.program.accesses.back().address;
   if (has_two_results(i, op)) return lose_results(steps, i, 4);
+  if (!op.known) return lose_results(steps, i, 8);
   if (address.constant || bytes < 4 || operand(i, at).suffixed)
     return steps.lose(d, std::max(bytes, 4U) / 4, {}, true);
   load(steps, d, op, steps.emit(Action::copy, 64, address), operand(i, at).value, program::Space::generic);
@@ -220,10 +226,10 @@ void generic_atomic(Steps& steps, Instruction const& i, Opcode const& op) {
   program::MemoryAccess m = access_of(steps, i, op);
   m.bytes = bytes_of_atomic(op);
   m.generic = true;
-  m.reason = "the cost of atomics by generic addresses is not modelled";
+  if (op.known) m.reason = "the cost of atomics by generic addresses is not modelled";
   std::size_t const at = address_of(i);
   access(steps, std::move(m), operand(i, at));
-  lose_results(steps, i, bytes_of_atomic(op) / 4);
+  lose_results(steps, i, op.known ? bytes_of_atomic(op) / 4 : 4);
 }
 
 void space_of_address(Steps& steps, Instruction const& i, Opcode const& op) {
@@ -254,6 +260,7 @@ void global_load(Steps& steps, Instruction const& i, Opcode const& op) {
   unsigned const bytes = bytes_of(op);
   steps.refine({});
   if (has_two_results(i, op)) return lose_results(steps, i, 4);
+  if (!op.known) return lose_results(steps, i, 8);
   for (std::size_t k = 0; k + 1 < at; ++k) steps.lose(operand(i, k), 1, {}, true);
   if (where.kind != Kind::memory || where.suffixed) return steps.lose(d, std::max(bytes, 4U) / 4, {}, true);
   steps.form("LDG"_form);
@@ -272,7 +279,7 @@ void stack_load(Steps& steps, Instruction const& i, Opcode const& op) {
   unsigned const bytes = bytes_of(op);
   std::uint64_t const at = operand(i, 1).value;
   if (!steps.stack.used() || bytes < 4 || at % 4 != 0)
-    return steps.not_modelled(operand(i, 0), std::max(bytes, 4U) / 4, {}, true);
+    return steps.not_modelled(operand(i, 0), op.known ? std::max(bytes, 4U) / 4 : 8, {}, true);
   std::array<Source, 4> words{};
   for (unsigned k = 0; k < bytes / 4; ++k)
     words[k] = steps.emit(Action::copy, 32, reg(steps.stack.slot(steps, at + 4 * k)));

@@ -11,7 +11,7 @@ namespace {
 /// True if the uniform datapath has the instruction, too, with a U in front.
 bool is_uniform(std::string_view name) {
   Row const* const row = row_of(name);
-  return row != nullptr && row->uniform;
+  return row != nullptr && row->unit == Unit::both;
 }
 
 }  // namespace
@@ -31,6 +31,10 @@ Opcode opcode_of(std::string_view text) {
     op.modifiers.push_back(text.substr(from + 1, end - from - 1));
     from = end;
   }
+  if (Row const* const row = row_of(op.base);
+      row != nullptr && (!row->form.empty() || row->unit == Unit::memory))
+    op.known = std::all_of(op.modifiers.begin(), op.modifiers.end(),
+                           [&](std::string_view m) { return row->takes(m); });
   return op;
 }
 

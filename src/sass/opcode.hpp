@@ -18,6 +18,7 @@ struct Opcode {
   std::string_view base{};  ///< without the U of the uniform datapath where `uniform`
   bool uniform = false;
   std::vector<std::string_view> modifiers{};
+  bool known = true;  ///< false: its row does not list one of them
   [[nodiscard]] bool has(std::string_view modifier) const;
 };
 [[nodiscard]] Opcode opcode_of(std::string_view text);

@@ -17,6 +17,7 @@ bool Stack::find(Code const& code) {
     bool const sets = !stack && !i.operands.empty() && i.operands[0].kind == Kind::reg &&
                       i.operands[0].reg == 1 && i.guard == Kind::other && !used && !led;
     used = used || stack;
+    if (stack && !op.known) return false;
     if (sets) set = k;
     if (op.base == "CALL" && !op.has("REL") && !code.fails_assertion(i))
       return false;  // what it is given lies there

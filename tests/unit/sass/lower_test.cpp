@@ -313,6 +313,42 @@ TEST(SassLower, ComparisonsOfPairsHaveTheirUpperWords) {
   EXPECT_FALSE(knows_r9(pair + "ISETP.GT.U64.AND.EX P0, PT, R4, R4, PT, P1" + use));
 }
 
+TEST(SassLower, ASuffixThatIsNotKnownIsNotModelled) {
+  std::string const before =
+      "MOV R4, 0x4\nMOV R5, RZ\nMOV R6, 0x8\nMOV R7, RZ\nMOV R9, 0x4\nUMOV UR9, 0x4\nISETP.EQ.AND P0, PT, "
+      "R4, R4, PT\n";
+  for (std::string const line :
+       {"IADD3.FOO R9, R4, R6, RZ", "LOP3.LUT.FOO R9, R4, R6, RZ, 0xc0, !PT", "SHF.L.64 R9, R4, 0x1, R5",
+        "LEA.64 R9, R4, R6, 0x2", "LOP3.LUT.64 R9, R4, R6, RZ, 0xc0, !PT", "IMAD.WIDE.64 R8, R4, R6, RZ",
+        "POPC.INV R9, R4", "VIADD.16x2 R9, R4, R6", "VIADD.U8x4 R9, R4, R6", "MOV.FOO R9, R4",
+        "SGXT.FOO R9, R4, 0x2", "BMSK.FOO R9, R4, R6", "BREV.FOO R9, R4", "S2R.FOO R9, SR_TID.X",
+        "LDC.IS R9, c[0x0][R4]", "VOTE.FOO R9, PT, P1", "SHFL.FOO PT, R9, R4, 0x0, 0x1f", "LDL.FOO R9, [R1]"})
+    EXPECT_FALSE(knows_r9(before + line)) << line;
+  for (std::string const line : {"PLOP3.LUT.FOO P0, PT, P1, PT, PT, 0x8, 0x0",
+                                 "ISETP.GT.U16 P0, PT, R4, R6, PT", "ISETP.GT.AND.FOO P0, PT, R4, R6, PT"})
+    EXPECT_FALSE(knows_r9(before + line + "\nSEL R9, R4, RZ, P0")) << line;
+  EXPECT_FALSE(knows_r9(before + "IADD3.64 R2, P0, R4, R6, RZ\nSEL R9, R4, RZ, P0")) << "a carry of pairs";
+  EXPECT_FALSE(knows_r9(before + "UIADD3.FOO UR9, UR9, UR9, URZ\nMOV R9, UR9"));
+  EXPECT_FALSE(knows_r9(before + "LOP3.LUT.64 R8, R4, R6, RZ, 0xc0, !PT")) << "two registers";
+  EXPECT_TRUE(knows_r9(before + "ISETP.GT.FOO.AND P0, PT, R8, R6, PT")) << "its sources stay";
+  EXPECT_FALSE(knows_r9("MOV R1, c[0x0][0x28]\nMOV R4, 0x4\nSTL [R1], R4\nSTL.FOO [R1], R4\nLDL R9, [R1]"));
+  for (std::string const line :
+       {"LDS.FOO R9, [R0]", "LDS.TRANS R9, [R0]", "STS.FOO [R0], R4", "ATOMS.FOO R9, [R0], R4",
+        "LDSM.16.M88.FOO R9, [R0]", "LDGSTS.E.FOO [R0], desc[UR4][R2.64]", "LD.E.FOO R9, [R2.64]",
+        "ST.E.FOO [R2.64], R4"}) {
+    Module const m = read_module(sass_kernel("S2R R0, SR_TID.X\n" + line + "\nEXIT"), "a.sass");
+    EXPECT_EQ(lower(m, m.functions.at(0)).program.accesses.back().reason, "a suffix is not modelled") << line;
+  }
+  for (std::string const line :
+       {"LDG.E.128.CONSTANT R12, desc[UR4][R2.64]", "LDG.E.LTC128B.EF.STRONG.GPU R12, desc[UR4][R2.64]",
+        "LD.E.U8.STRONG.SYS R12, [R2.64]", "STS.U.128 [R0], R4",
+        "LDGSTS.E.BYPASS.LTC128B.128.ZFILL [R0], desc[UR4][R2.64]"}) {
+    Module const m = read_module(sass_kernel("S2R R0, SR_TID.X\n" + line + "\nLDS R0, [R0]\nEXIT"), "a.sass");
+    for (program::MemoryAccess const& a : lower(m, m.functions.at(0)).program.accesses)
+      EXPECT_EQ(a.reason, "") << line;
+  }
+}
+
 TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
   EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
                        "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
