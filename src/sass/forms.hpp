@@ -85,8 +85,10 @@ inline constexpr Form forms[] = {
      "this order"},
     {"UTMASTG", "a copy of a tensor from shared memory"},
     {"UTMAREDG", "a reduction of a tensor from shared memory"},
-    {"UBLKCP", "a bulk copy: destination and mbarrier in uniform registers, in this order"},
-    {"UBLKRED", "a bulk reduction"},
+    {"UBLKCP",
+     "a bulk copy: destination and mbarrier in uniform registers, in this order; G.S: source in the second "
+     "operand"},
+    {"UBLKRED", "a bulk reduction, its operands as those of UBLKCP"},
     {"HGMMA", "wgmma: descriptors of A and B in four uniform registers"},
     {"IGMMA", "wgmma: descriptors of A and B in four uniform registers"},
     {"QGMMA", "wgmma: descriptors of A and B in four uniform registers"},

@@ -96,7 +96,8 @@ void global_atomic(Steps& steps, Instruction const& i, Opcode const& op);
 void global_load(Steps& steps, Instruction const& i, Opcode const& op);
 void stack_load(Steps& steps, Instruction const& i, Opcode const& op);
 void stack_store(Steps& steps, Instruction const& i, Opcode const& op);
-/// UTMALDG [UR8], [UR4], ..: UR8 is the destination, UR9 the mbarrier; UTMASTG [UR8], [UR4]: UR8 is the source.
+/// UTMALDG [UR8], [UR4], ..: UR8 is the destination, UR9 the mbarrier; UTMASTG [UR8], [UR4]: UR8 is the source. UBLKCP.S.G [UR8], [UR4]:
+/// as UTMALDG; UBLKCP.G.S [UR8], [UR4]: UR4 is the source. Checked by SassLower.ABulkCopyNamesWhatItReadsLast.
 void tensor_copy(Steps& steps, Instruction const& i, Opcode const& op);
 /// HGMMA R, gdesc[UR8], R: the descriptor of A is in UR8 and UR9, that of B in UR10 and UR11.
 void warpgroup_multiply(Steps& steps, Instruction const& i, Opcode const& op);

@@ -299,12 +299,19 @@ void stack_store(Steps& steps, Instruction const& i, Opcode const& op) {
 }
 
 void tensor_copy(Steps& steps, Instruction const& i, Opcode const& op) {
-  Operand first;
-  first.kind = Kind::uniform, first.reg = operand(i, 0).uniform;
-  bool const known = operand(i, 0).kind == Kind::memory && !operand(i, 0).suffixed;
-  auto const part = [&](unsigned k) { return known ? steps.word_at(first, k) : steps.any(32); };
-  bool const bulk = op.base.starts_with("UBLK"), load = op.base == "UTMALDG" || (bulk && op.has("S"));
+  bool const bulk = op.base.starts_with("UBLK");
   if (bulk && !op.has("S")) return;
+  // The S behind G is the memory that a bulk copy reads. The source of S.S has no row.
+  auto const place = [&](std::string_view m) {
+    return std::find(op.modifiers.begin(), op.modifiers.end(), m);
+  };
+  bool const reads = bulk && place("G") < place("S");
+  Operand const& at = operand(i, reads ? 1 : 0);
+  Operand first;
+  first.kind = Kind::uniform, first.reg = at.uniform;
+  bool const known = at.kind == Kind::memory && !at.suffixed;
+  auto const part = [&](unsigned k) { return known ? steps.word_at(first, k) : steps.any(32); };
+  bool const load = op.base == "UTMALDG" || (bulk && !reads);
   std::uint32_t const unit = bulk ? 16 : tma_destination;
   operand_at(steps, i, op, load ? program::OperandRole::destination : program::OperandRole::source, unit,
              part(0));

@@ -349,6 +349,29 @@ TEST(SassLower, ASuffixThatIsNotKnownIsNotModelled) {
   }
 }
 
+TEST(SassLower, ABulkCopyNamesWhatItReadsLast) {
+  using Role = program::OperandRole;
+  // Each operand, and the uniform register that it is in.
+  auto const operands = [](std::string const& line) {
+    Module const m = read_module(sass_kernel(line + "\nEXIT"), "a.sass");
+    std::map<Role, std::string> found;
+    program::Program const p = lower(m, m.functions.at(0)).program;
+    for (program::SharedOperand const& o : p.operands)
+      found[o.role] = o.at.address.value < p.registers.size() ? p.registers[o.at.address.value] : "any";
+    return found;
+  };
+  using Found = std::map<Role, std::string>;
+  EXPECT_EQ(operands("UBLKCP.S.G [UR4], [UR6], UR8"),
+            (Found{{Role::destination, "UR4"}, {Role::barrier, "UR5"}}));
+  EXPECT_EQ(operands("UBLKCP.S.G.MULTICAST [UR4], [UR6], UR8, UR9"),
+            (Found{{Role::destination, "UR4"}, {Role::barrier, "UR5"}}));
+  EXPECT_EQ(operands("UBLKCP.S.S [UR4], [UR6], UR8"),
+            (Found{{Role::destination, "UR4"}, {Role::barrier, "UR5"}}));
+  EXPECT_EQ(operands("UBLKCP.G.S [UR6], [UR4], UR8"), (Found{{Role::source, "UR4"}}));
+  EXPECT_EQ(operands("UBLKRED.G.S.ADD [UR6], [UR4], UR8"), (Found{{Role::source, "UR4"}}));
+  EXPECT_EQ(operands("UBLKRED.ADD.G.S [UR6], [UR4], UR8"), (Found{{Role::source, "UR4"}}));
+}
+
 TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
   EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
                        "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
