@@ -16,13 +16,16 @@ namespace {
 
 using program::Special;
 
-/// Words of constant bank 0 below the parameters: the launch's shape. Seen in code that ptxas of CUDA 13.0 writes.
+/// Words of constant bank 0 below the parameters: the launch's shape. [Seen in code that ptxas of CUDA 13.0 writes: from sm_100 on, a
+/// word lies between ntid.z and nctaid.x.] Checked by SassLower.TheLaunchsShapeLiesWhereTheArchitectureHasIt.
 std::optional<Special> shape_at(unsigned arch, std::uint64_t offset) {
   static constexpr Special shape[] = {Special::ntid_x,   Special::ntid_y,   Special::ntid_z,
                                       Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
-  std::uint64_t const base = code_constants_of(arch).shape;
-  if (offset < base || offset >= base + 24 || offset % 4 != 0) return std::nullopt;
-  return shape[(offset - base) / 4];
+  std::uint64_t const base = code_constants_of(arch).shape, block = base + 12,
+                      grid = block + (arch < 100 ? 0 : 4);
+  if (offset < base || offset >= grid + 12 || offset % 4 != 0) return std::nullopt;
+  if (offset >= grid) return shape[3 + (offset - grid) / 4];
+  return offset < block ? std::optional(shape[(offset - base) / 4]) : std::nullopt;
 }
 
 /// Bytes of the constant bank that an instruction reads by an operand.

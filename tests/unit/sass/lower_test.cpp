@@ -372,6 +372,31 @@ TEST(SassLower, ABulkCopyNamesWhatItReadsLast) {
   EXPECT_EQ(operands("UBLKRED.ADD.G.S [UR6], [UR4], UR8"), (Found{{Role::source, "UR4"}}));
 }
 
+TEST(SassLower, TheLaunchsShapeLiesWhereTheArchitectureHasIt) {
+  using program::Special;
+  auto const word = [](unsigned arch, std::string const& offset) -> std::optional<Special> {
+    Module const m = read_module(sass_kernel("MOV R9, c[0x0][" + offset + "]\nEXIT", arch), "a.sass");
+    program::Program const p = lower(m, m.functions.at(0)).program;
+    for (program::Step const& s : p.steps)
+      if (s.action == program::Action::special && s.extra <= static_cast<std::uint32_t>(Special::nctaid_z))
+        return static_cast<Special>(s.extra);
+    return std::nullopt;
+  };
+  for (unsigned const arch : {80U, 90U}) {
+    EXPECT_EQ(word(arch, "0x8"), Special::ntid_z);
+    EXPECT_EQ(word(arch, "0xc"), Special::nctaid_x);
+    EXPECT_EQ(word(arch, "0x14"), Special::nctaid_z);
+  }
+  for (unsigned const arch : {100U, 120U}) {
+    EXPECT_EQ(word(arch, "0x360"), Special::ntid_x);
+    EXPECT_EQ(word(arch, "0x368"), Special::ntid_z);
+    EXPECT_EQ(word(arch, "0x36c"), std::nullopt);
+    EXPECT_EQ(word(arch, "0x370"), Special::nctaid_x);
+    EXPECT_EQ(word(arch, "0x374"), Special::nctaid_y);
+    EXPECT_EQ(word(arch, "0x378"), Special::nctaid_z);
+  }
+}
+
 TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
   EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
                        "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
