@@ -50,6 +50,10 @@ void move(Steps& steps, Instruction const& i, Opcode const& op) {
 }
 
 void move_special(Steps& steps, Instruction const& i, Opcode const& op) {
+  std::string_view const name =
+      operand(i, 1).text;  // which lane gives a uniform register its own number is not known
+  if (op.base == "S2UR" && (name.starts_with("SR_TID") || name == "SR_LANEID" || name.ends_with("MASK")))
+    return unknown(steps, i, op);
   Source const s = steps.word(operand(i, 1));
   if (op.base != "CS2R" || op.has("32")) return steps.put(operand(i, 0), s);
   if (s.constant) return steps.put_wide(operand(i, 0), s);

@@ -397,6 +397,12 @@ TEST(SassLower, TheLaunchsShapeLiesWhereTheArchitectureHasIt) {
   }
 }
 
+TEST(SassLower, AUniformRegisterHasNoNumberOfEachLane) {
+  EXPECT_TRUE(knows_r9("S2UR UR4, SR_CgaCtaId\nLOP3.LUT R9, R0, UR4, RZ, 0xf0, !PT"));
+  for (std::string const lane : {"SR_TID.X", "SR_TID.Y", "SR_LANEID", "SR_LTMASK"})
+    EXPECT_FALSE(knows_r9("S2UR UR4, " + lane + "\nMOV R9, UR4")) << lane;
+}
+
 TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
   EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
                        "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
