@@ -337,8 +337,9 @@ bool Lowering::branch(Instruction const& i, Opcode const& op, std::uint32_t inde
     steps_.form("BRA.DIV"_form);
     return false;
   }
-  bool const votes = op.has("DIV") || op.has("CONV") || op.has("ANY") || op.has("ALL");
-  std::optional<Source> const when = condition(i, votes);
+  bool const votes = op.has("DIV") || op.has("CONV") || op.has("ALL");
+  // One lane takes the others along.
+  std::optional<Source> const when = op.has("ANY") ? std::optional(steps_.any(1)) : condition(i, votes);
   std::int32_t const taken = block_at(context_, *to);
   end_block(taken, when ? block_at(context_, index + 1) : -1, when);
   return true;

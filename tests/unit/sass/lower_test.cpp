@@ -403,6 +403,13 @@ TEST(SassLower, AUniformRegisterHasNoNumberOfEachLane) {
     EXPECT_FALSE(knows_r9("S2UR UR4, " + lane + "\nMOV R9, UR4")) << lane;
 }
 
+TEST(SassLower, ABranchForAnyLaneTakesTheOthers) {
+  std::string const by = "MOV R9, 0x8\nISETP.EQ.AND P0, PT, R0, 0x3, PT\n@P0 BRA",
+                    to = " `(.L_x_1)\nMOV R9, 0x4\n.L_x_1:\nSEL R9, RZ, R9, P0";
+  EXPECT_TRUE(knows_r9(by + to));
+  EXPECT_FALSE(knows_r9(by + ".U.ANY" + to)) << "lane 3 takes all lanes";
+}
+
 TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
   EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
                        "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
