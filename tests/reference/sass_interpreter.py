@@ -176,10 +176,10 @@ class Machine(Floats, Warps):
         """Bytes of the constant bank, little-endian."""
         if bank == 0 and np.all(address == address[0]):
             at = int(address[0])
-            shape = 0x360 if self.arch >= 100 else 0
-            first = at - shape
-            if size == 4 and 0 <= first < 24 and first % 4 == 0:
-                return self.full((list(self.block) + self.grid)[first // 4])
+            block, grid = (0x360, 0x370) if self.arch >= 100 else (0, 12)
+            for first, numbers in ((block, list(self.block)), (grid, self.grid)):
+                if size == 4 and first <= at < first + 12 and at % 4 == 0:
+                    return self.full(numbers[(at - first) // 4])
             word = self.parameter_word(at // 4 * 4)
             return self.full(word >> 8 * (at % 4) & (1 << 8 * size) - 1)
         return mix(self.seed, U(bank & 0xFF), address) & U((1 << 8 * size) - 1)
