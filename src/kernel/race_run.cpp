@@ -31,6 +31,11 @@ bool writes_elsewhere(ptx::Opcode const& op) {
          op.name == "call" || (op.name == "st" && (op.has("async") || op.has("bulk")));
 }
 
+/// True for a barrier at which a thread that has ended is missed: it counts arrivals [PTX ISA 9.1, 9.7.13.1].
+bool counts_threads(ptx::Instruction const& barrier) {
+  return barrier.operands.size() == (barrier.opcode.has("red") ? 4U : 2U);
+}
+
 }  // namespace
 
 RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
@@ -107,12 +112,14 @@ bool RaceRun::release() {
   }
   if (moves) return true;
   std::uint32_t at = 0;
+  bool ended = false;
   for (Thread const& t : threads_) {
+    ended = ended || t.state == State::ended;
     if (t.state == State::ended) continue;
     if (t.state != State::at_barrier || (at != 0 && at != t.waits)) return false;
     at = t.waits;
   }
-  if (at == 0) return false;
+  if (at == 0 || (ended && counts_threads(function_.body[at - 1]))) return false;
   for (Thread& t : threads_)
     if (t.state == State::at_barrier) t.state = State::runs, t.passed = true;
   begin_interval();

@@ -26,6 +26,15 @@ std::string from_thread(unsigned first, std::string const& part) {
   return own + "setp.lt.u32 %p1, %r1, " + std::to_string(first) + "; @%p1 bra E;\n" + part + "E:\n";
 }
 
+TEST(KernelRaces, AThreadThatHasEndedIsNotCountedByABarrier) {
+  auto const behind = [](std::string const& barrier) {
+    return "setp.ge.u32 %p1, %r1, 64; @%p1 bra E;\n" + barrier + "\nst.shared.u32 [%r2], %r1;\nE:\n";
+  };
+  expect_races(behind("bar.sync 1;"), RaceVerdict::refuted);
+  expect_races(behind("bar.sync 1, 128;"), RaceVerdict::unknown);
+  expect_races(behind("barrier.red.popc.u32 %r6, 1, 128, %p1;"), RaceVerdict::unknown);
+}
+
 TEST(KernelRaces, ABarrierOfSomeWarpsHoldsThem) {
   auto const meet = [](std::string const& barrier) { return store + barrier + read; };
   expect_races(from_thread(64, meet("bar.sync 1, 64;\n")), RaceVerdict::proved);
