@@ -11,7 +11,6 @@ namespace swizproof::kernel_detail {
 
 using execution::Leaf;
 using execution::Phi;
-using execution::Warp;
 
 LoopEnds::LoopEnds(ExecutedKernel& kernel, std::int32_t loop, std::vector<Id> const& ends, bool without)
     : kernel_(kernel), loop_(loop), ends_(ends), without_(without) {
@@ -73,9 +72,7 @@ bool LoopEnds::comes_true(Id end, bool is) const {
   if (n.op != Op::ult) return false;
   // A bound that is not known has any value: the slope of the other side alone counts.
   std::int64_t const grows = a.value_or(0) - b.value_or(0);
-  bool const ends = is ? a && b && grows < 0 && !is_least(n.b) && !is_most(n.a) : grows > 0;
-  if (ends && grows != 1 && grows != -1) kernel_.execution.assumes_ranges = true;
-  return ends;
+  return is ? a && b && grows < 0 && !is_least(n.b) && !is_most(n.a) : grows > 0;
 }
 
 bool LoopEnds::is_least(Id word) const { return node(word).op == Op::constant && node(word).value == 0; }
