@@ -23,7 +23,7 @@ std::set<std::uint64_t> ends_of(std::vector<Mbarrier> const& mbarriers, std::uin
 
 }  // namespace
 
-bool RingPlaces::add(std::uint32_t access, Place const& place) {
+bool RingPlaces::add(std::uint32_t access, StagePlace const& place) {
   if (places_[access].size() >= most_places) return false;
   places_[access].insert(place);
   return true;
@@ -58,10 +58,10 @@ void RingPlaces::find_boxes(std::vector<Mbarrier> const& mbarriers) {
 }
 
 /// First bytes of an access in all threads, where each is known; else those on the paths.
-std::vector<Place> RingPlaces::starts_of(std::uint32_t access) const {
-  std::vector<Place> out(places_[access].begin(), places_[access].end());
-  if (std::all_of(out.begin(), out.end(), [](Place const& p) { return p.least == p.most; })) return out;
-  std::vector<Place> known;
+std::vector<StagePlace> RingPlaces::starts_of(std::uint32_t access) const {
+  std::vector<StagePlace> out(places_[access].begin(), places_[access].end());
+  if (std::all_of(out.begin(), out.end(), [](StagePlace const& p) { return p.least == p.most; })) return out;
+  std::vector<StagePlace> known;
   for (std::uint32_t t = 0; t < threads_of(shapes_); ++t) {
     ThreadNumbers numbers(program_, execution_, shapes_, t, std::nullopt);
     if (numbers.of(execution_.accesses[access].guard) == ThreadNumbers::Number(0)) continue;
@@ -74,20 +74,20 @@ std::vector<Place> RingPlaces::starts_of(std::uint32_t access) const {
 
 void RingPlaces::find_stored_boxes(std::vector<Mbarrier> const& mbarriers) {
   std::set<std::uint64_t> ends = ends_of(mbarriers, end_);
-  std::map<std::uint32_t, std::vector<Place>> starts;
+  std::map<std::uint32_t, std::vector<StagePlace>> starts;
   for (std::uint32_t a = 0; a < accesses_.size(); ++a)
     if (accesses_[a].tensor && accesses_[a].role == RaceRole::read && !places_[a].empty())
-      for (Place const& p : starts[a] = starts_of(a))
+      for (StagePlace const& p : starts[a] = starts_of(a))
         if (p.least == p.most) ends.insert(p.least);
   for (auto const& [access, all] : starts) {
     std::uint64_t least = all.empty() ? 0 : end_;
-    for (Place const& p : all)
+    for (StagePlace const& p : all)
       least = p.most >= end_ ? 0 : std::min(least, *ends.upper_bound(p.most) - p.most);
     if (least == 0) continue;
     boxes_[access] = static_cast<std::uint32_t>(least);
-    std::set<Place> exact;
-    for (Place const& p : places_[access])
-      for (Place const& start : all)
+    std::set<StagePlace> exact;
+    for (StagePlace const& p : places_[access])
+      for (StagePlace const& start : all)
         if (start.least >= p.least && start.most <= p.most)
           exact.insert({start.least, start.most, p.holds, p.fills});
     places_[access] = std::move(exact);
@@ -118,8 +118,8 @@ std::uint64_t RingPlaces::bytes_of(std::uint32_t access) const {
   return box == boxes_.end() ? 0 : box->second;
 }
 
-bool RingPlaces::disjoint(std::uint32_t a, Place const& x, std::uint32_t b, Place const& y) const {
-  auto const bytes = [&](std::uint32_t access, Place const& p) {
+bool RingPlaces::disjoint(std::uint32_t a, StagePlace const& x, std::uint32_t b, StagePlace const& y) const {
+  auto const bytes = [&](std::uint32_t access, StagePlace const& p) {
     auto const& tile = accesses_[access].tile;
     if (accesses_[access].end != 0) return std::pair(p.least, accesses_[access].end);
     if (!tile) return std::pair(p.least, p.most + bytes_of(access));
@@ -133,9 +133,9 @@ bool RingPlaces::disjoint(std::uint32_t a, Place const& x, std::uint32_t b, Plac
 }
 
 bool RingPlaces::apart(std::uint32_t a, std::uint32_t b) const {
-  return std::all_of(places_[a].begin(), places_[a].end(), [&](Place const& x) {
+  return std::all_of(places_[a].begin(), places_[a].end(), [&](StagePlace const& x) {
     return std::all_of(places_[b].begin(), places_[b].end(),
-                       [&](Place const& y) { return disjoint(a, x, b, y); });
+                       [&](StagePlace const& y) { return disjoint(a, x, b, y); });
   });
 }
 

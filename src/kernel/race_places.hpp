@@ -30,10 +30,10 @@ struct Mbarrier {
 };
 
 /// Addresses of an access, and what its thread holds and fills there: a bit for each ring.
-struct Place {
+struct StagePlace {
   std::uint64_t least = 0, most = 0;  ///< first bytes
   std::uint64_t holds = 0, fills = 0;
-  auto operator<=>(Place const&) const = default;
+  auto operator<=>(StagePlace const&) const = default;
 };
 
 /// Places of all accesses.
@@ -50,8 +50,8 @@ class RingPlaces {
         places_(accesses.size()) {}
 
   /// False if an access has too many places.
-  [[nodiscard]] bool add(std::uint32_t access, Place const& place);
-  [[nodiscard]] std::set<Place> const& of(std::uint32_t access) const { return places_[access]; }
+  [[nodiscard]] bool add(std::uint32_t access, StagePlace const& place);
+  [[nodiscard]] std::set<StagePlace> const& of(std::uint32_t access) const { return places_[access]; }
   /// Finds the boxes of copies to shared memory; 0: not one number.
   void find_boxes(std::vector<Mbarrier> const& mbarriers);
   /// Finds those of copies from shared memory, when all places are known.
@@ -62,19 +62,20 @@ class RingPlaces {
   [[nodiscard]] std::vector<std::string> assumed() const;
   [[nodiscard]] std::uint64_t bytes_of(std::uint32_t access) const;
   /// True if an access has no byte in common with another one, at these places.
-  [[nodiscard]] bool disjoint(std::uint32_t a, Place const& x, std::uint32_t b, Place const& y) const;
+  [[nodiscard]] bool disjoint(std::uint32_t a, StagePlace const& x, std::uint32_t b,
+                              StagePlace const& y) const;
   /// True at all their places.
   [[nodiscard]] bool apart(std::uint32_t a, std::uint32_t b) const;
 
  private:
-  [[nodiscard]] std::vector<Place> starts_of(std::uint32_t access) const;
+  [[nodiscard]] std::vector<StagePlace> starts_of(std::uint32_t access) const;
 
   program::Program const& program_;
   execution::Execution const& execution_;
   BlockShapes const& shapes_;
   std::vector<SharedAccess> const& accesses_;
   std::uint64_t end_;
-  std::vector<std::set<Place>> places_;
+  std::vector<std::set<StagePlace>> places_;
   std::map<std::uint32_t, std::uint32_t> boxes_{};
 };
 

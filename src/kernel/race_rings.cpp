@@ -97,7 +97,7 @@ class RingSearch : public PathObserver {
   void copy(PathHistory& h, std::uint32_t access, PathValue const& address);
   void note_clashes(std::set<std::pair<std::uint32_t, std::uint64_t>>& copies, std::uint32_t access);
   void place(PathHistory& h, std::uint32_t access, PathValue const& address, std::uint64_t fills);
-  [[nodiscard]] std::uint64_t may_hold(std::uint32_t access, Place const& place) const;
+  [[nodiscard]] std::uint64_t may_hold(std::uint32_t access, StagePlace const& place) const;
   void normalise(PathHistory& h) const;
   void find_rings();
   [[nodiscard]] bool holds_for_samples(std::uint32_t full, std::uint32_t empty) const;
@@ -404,12 +404,12 @@ std::uint64_t RingSearch::filled(PathHistory const& h) const {
 }
 
 /// Rings whose stage may hold a place. If copies fill the stage, it has their destinations alone.
-std::uint64_t RingSearch::may_hold(std::uint32_t access, Place const& place) const {
+std::uint64_t RingSearch::may_hold(std::uint32_t access, StagePlace const& place) const {
   std::uint64_t out = 0;
   for (std::size_t r = 0; r < rings_.size(); ++r) {
     auto const& copies = mbarriers_[rings_[r].full].destinations;
     bool const meets = std::any_of(copies.begin(), copies.end(), [&](auto const& copy) {
-      Place const stage{copy.first, copy.first, 0, 0};
+      StagePlace const stage{copy.first, copy.first, 0, 0};
       // A copy from shared memory that begins outside stages ends there: find_stored_boxes().
       if (accesses_[access].tensor)
         return place.most >= copy.first && place.least < copy.first + places_.bytes_of(copy.second);
@@ -424,7 +424,7 @@ std::uint64_t RingSearch::may_hold(std::uint32_t access, Place const& place) con
 void RingSearch::place(PathHistory& h, std::uint32_t access, PathValue const& address, std::uint64_t fills) {
   if (sampling_) return;
   SharedAccess const& s = accesses_[access];
-  Place out{address.least, address.most, held(h), s.role == RaceRole::read ? 0 : fills};
+  StagePlace out{address.least, address.most, held(h), s.role == RaceRole::read ? 0 : fills};
   if (is_copy(access)) out.holds = 0;
   if (s.tile) {
     program::Step step;
@@ -520,8 +520,8 @@ bool RingSearch::releases(Ring const& ring, std::uint32_t holder, std::uint32_t 
 bool RingSearch::orders(std::uint32_t a, std::uint32_t b) {
   if (is_barrier(a) != is_barrier(b)) return places_.apart(a, b);  // no stage holds mbarriers
   std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> uses;
-  for (Place const& x : places_.of(a))
-    for (Place const& y : places_.of(b)) {
+  for (StagePlace const& x : places_.of(a))
+    for (StagePlace const& y : places_.of(b)) {
       if (places_.disjoint(a, x, b, y)) continue;
       std::uint64_t const held_by_a = x.holds & ~lost_holds_[a] & y.fills & ~lost_fills_[b];
       std::uint64_t const held_by_b = y.holds & ~lost_holds_[b] & x.fills & ~lost_fills_[a];
