@@ -34,7 +34,11 @@ BarrierCounts::BarrierCounts(program::Program const& program, program::Flow cons
     auto const first = behind(loop.latches.front());
     bool const same = std::all_of(loop.latches.begin(), loop.latches.end(),
                                   [&](std::uint32_t latch) { return behind(latch) == first; });
-    if (same && first && (*first == before_[loop.header] || uniform.exits(static_cast<std::int32_t>(l))))
+    std::uint32_t const around =
+        loop.parent < 0 ? flow.order.front() : flow.loops[static_cast<std::size_t>(loop.parent)].header;
+    bool const all_enter = flow.always_follows(loop.header, around);
+    if (same && first &&
+        (*first == before_[loop.header] || (all_enter && uniform.exits(static_cast<std::int32_t>(l)))))
       continue;
     Walk walk(loop.header);
     while (auto const b = walk.next()) {

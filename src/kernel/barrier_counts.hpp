@@ -17,7 +17,8 @@ class BarrierCounts {
   BarrierCounts(program::Program const& program, program::Flow const& flow,
                 execution::Execution const& execution);
 
-  /// True if all ways from the entry to a place have as many; rounds of loops that all threads leave in the same one count once.
+  /// True if all ways from the entry to a place have as many; rounds of loops that all threads enter, and leave
+  /// in the same one, count once.
   [[nodiscard]] bool same_on_all_ways(Place place) const { return before_[place.block].has_value(); }
 
  private:

@@ -317,6 +317,7 @@ class Locks {
     std::vector<Id> const leaves = kernel_.origins.leaves_of(ends);
     bool const waits =
         std::any_of(leaves.begin(), leaves.end(), [&](Id leaf) { return is_unlisted(leaf, spin); });
+    if (reads.empty() && !waits) return;
     std::vector<std::size_t> last;  // ends that lead to all that is behind the loop
     for (std::size_t i = 0; i < spin.ends.size(); ++i)
       if (leads_on(spin, i)) last.push_back(i);

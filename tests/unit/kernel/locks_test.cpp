@@ -605,6 +605,12 @@ TEST(KernelLocks, AWriteIsOverIfAllThreadsPassAsManyBarriers) {
                  "")
                 .verdict,
             KernelVerdict::refuted);
+  // Half of the threads do not come to the loop with the barrier.
+  is_apart(
+      "setp.lt.u32 %p2, %r1, 16; mov.u32 %r12, 0;\n@%p2 bra J;\nO: setp.ge.u32 %p2, %r12, 4;\n@%p2 bra J;\n"
+      "st.volatile.shared.u32 [%r5], 1;\nbar.sync 0;\nadd.u32 %r12, %r12, 1;\nbra O;\nJ:\n" +
+          turn,
+      "");
   // Half of the threads pass none, and one more round.
   is_apart("setp.lt.u32 %p2, %r1, 16;\n@%p2 bra L;\n" + written + turn, "");
   is_apart(
