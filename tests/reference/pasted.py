@@ -375,6 +375,11 @@ class Tensor:
         """Where byte k of the element lies, if the tile starts at `base`."""
         return signed(self.swizzled((base + self.offset(r, c) * (self.bits // 8) + k) & (2 ** 64 - 1)))
 
+    def banks(self, lanes, width):
+        """Wavefronts of lanes that read `width` bytes each: the most words of one bank."""
+        words_of = {(self.byte(self.address, r, q) + k) // 4 for r, q in lanes for k in range(width)}
+        return max(collections.Counter(w % 32 for w in words_of).values())
+
     def indices(self):
         return [(r, c) for c in range(self.shape[1]) for r in range(self.shape[0])]
 
@@ -459,18 +464,16 @@ def case_check(draw):
     op = f"ldmatrix.x{matrices}" if matrices else f"ld.shared.b{8 * width}"
     words = ["check", t.text(), "--access", f"{op}: row = (lane*{a} + {b})%{rows}, col = (lane/{e}*{c} + {d})%{cols}"]
     lanes = 8 * matrices if matrices else 32
-    at = [((lane * a + b) % rows, (lane // e * c + d) % cols) for lane in range(lanes)]
-    fits = all(t.byte(t.address, r, q) % width == 0 and
-               all(t.byte(t.address, r, q, k) == t.byte(t.address, r, q) + k for k in range(width)) for r, q in at)
-    phases = [at[i:i + 8] for i in range(0, lanes, 8)] if matrices else [at]
-    cost = 0
-    for phase in phases:
-        words_of = set()
-        for r, q in phase:
-            first = t.byte(t.address, r, q)
-            words_of |= {(first + k) // 4 for k in range(width)}
-        banks = collections.Counter(w % 32 for w in words_of)
-        cost += max(banks.values())
+    lowest = [((lane * a + b) % rows, (lane // e * c + d) % cols) for lane in range(lanes)]
+    down, left = min(r for r, _ in lowest), min(q for _, q in lowest)
+    up, right = rows - max(r for r, _ in lowest), cols - max(q for _, q in lowest)
+    fits, cost = True, 0
+    for dr, dq in ((r, q) for r in range(-down, up) for q in range(-left, right)):  # each position in the tile
+        at = [(r + dr, q + dq) for r, q in lowest]
+        fits = fits and all(t.byte(t.address, r, q) % width == 0 and
+                            all(t.byte(t.address, r, q, k) == t.byte(t.address, r, q) + k for k in range(width)) for r, q in at)
+        phases = [at[i:i + 8] for i in range(0, lanes, 8)] if matrices else [at]
+        cost = max(cost, sum(t.banks(phase, width) for phase in phases))
     code, answer = ask(words)
     if "accesses" not in answer or not answer["accesses"]:
         compare(words, "an answer", True, answer.get("one_to_one") == "refuted" and code == 1)
