@@ -118,6 +118,7 @@ TEST(Inspect, CountsAlignmentInBytes) {
   EXPECT_EQ(look("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)").alignment.value, 1024U);
   EXPECT_EQ(look("(8,64):(72,1)").alignment.value, 1U);
   EXPECT_EQ(look("Sw<0,3,1>", 32).alignment.value, 1U) << "as align says: nothing moves";
+  EXPECT_EQ(look("fn(x) = x ^ ((x >> 3) & 0)", 64).alignment.value, 1U) << "the same, written otherwise";
 }
 
 TEST(Inspect, EnumeratesLayouts) {
