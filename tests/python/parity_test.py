@@ -5,6 +5,7 @@ the longest of each command and exit code.
 import concurrent.futures
 import inspect
 import json
+import keyword
 import os
 import pathlib
 import re
@@ -25,7 +26,13 @@ from questions import LEFT_OUT  # noqa: E402
 PROGRAM = os.environ["SWIZPROOF_BINARY"]
 GOLDEN = ROOT / "tests" / "golden"
 ASKED = sorted({*_questions.__all__} - {"predict"})  # whose lines are another test
-FLAGS = ("all", "brief", "bytes", "every-element", "padding", "races", "sass", "transposed", "xor")
+#: Options without a value.
+FLAGS = {
+    name.rstrip("_").replace("_", "-")
+    for question in _questions.__all__
+    for name, option in inspect.signature(getattr(swizproof, question)).parameters.items()
+    if option.annotation == "bool"
+}
 #: Several words may follow these.
 GREEDY = ("access",)
 
@@ -58,11 +65,13 @@ def call_of(words):
             continue
         if "--" + name in LEFT_OUT:
             return None
-        key = "for_" if name == "for" else name.replace("-", "_")
+        key = name.replace("-", "_") + "_" * keyword.iskeyword(name)
         if name in FLAGS and "=" not in word:
             options[key] = True
             continue
-        values = [value] if "=" in word else [rest.pop(0)] if rest else []
+        if "=" not in word and not rest:
+            return None  # Python has no option without a value
+        values = [value] if "=" in word else [rest.pop(0)]
         while name in GREEDY and rest and not rest[0].startswith("-"):
             values.append(rest.pop(0))
         options[key] = options[key] + values if key in options else values
