@@ -9,14 +9,18 @@ if(SWIZPROOF_BUILD_PYTHON AND SWIZPROOF_BUILD_PROVER AND SWIZPROOF_BUILD_COMMAND
     set(Python_FIND_UNVERSIONED_NAMES FIRST)
     set(Python_FIND_STRATEGY LOCATION)
     find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+    set(pybind11_least 2.10)
+    if(Python_VERSION VERSION_GREATER_EQUAL 3.12)
+      set(pybind11_least 2.11)  # a module of an older one ends with a segmentation fault there
+    endif()
     if(Python_FOUND)
-      find_package(pybind11 2.10 QUIET CONFIG)
+      find_package(pybind11 ${pybind11_least} QUIET CONFIG)
     endif()
     if(Python_FOUND AND pybind11_FOUND)
       set(SWIZPROOF_PYTHON ON)
       message(STATUS "import swizproof: for ${Python_EXECUTABLE} ${Python_VERSION}, by pybind11 ${pybind11_VERSION}")
     else()
-      message(STATUS "import swizproof: not built: it needs Python 3.9 with its headers and pybind11 2.10 "
+      message(STATUS "import swizproof: not built: it needs Python 3.9 with its headers and pybind11 ${pybind11_least} "
                      "(Debian: python3-dev, pybind11-dev; -DPython_EXECUTABLE says which Python)")
     endif()
   endif()
