@@ -2,9 +2,11 @@
 
 #include "gates.hpp"
 
+#include <swizproof/core/splitmix.hpp>
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/engine/walk.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -33,6 +35,24 @@ class Claim {
     std::vector<swizproof::Variable> out;
     for (Id const id : leaves_) out.push_back({"v" + std::to_string(out.size()), execution_.node(id).width});
     return out;
+  }
+
+  /// True if the truth holds for some numbers that are tried, small ones and any: most truths that can hold do.
+  bool holds_for_some(Id truth) {
+    constexpr std::uint64_t most_tried = 32, small = 7;
+    for (std::uint64_t seed = 0; seed < most_tried; ++seed) {
+      Terms terms;  // folds constants
+      std::vector<Term> values;
+      for (Id const id : leaves_) {
+        Facts const f = facts_of(id);
+        std::uint64_t const range = f.most - f.least, any = splitmix64(seed << 32 | values.size());
+        std::uint64_t const number = (any >> 63) != 0 ? any : any & small;
+        std::uint64_t const x = range == ~std::uint64_t{0} ? number : number % (range + 1);
+        values.push_back(terms.constant(64, (f.least + x) & ~f.zeros));
+      }
+      if (formula(values, truth).id == 1) return true;
+    }
+    return false;
   }
 
   /// That the truth holds for these values of the leaves, and that the leaves can have them.
@@ -78,11 +98,16 @@ class Claim {
     return execution_.counters[static_cast<std::size_t>(phi.loop)];
   }
 
+  [[nodiscard]] Facts facts_of(Id id) const {
+    Facts facts = warp_.facts(id);
+    if (auto const count = counts_.find(id); count != counts_.end()) facts.most = count->second - 1;
+    facts.most = std::min(facts.most, low_bits(execution_.node(id).width));
+    return facts;
+  }
   Formula allowed(std::size_t i) {
     Id const id = leaves_[i];
     Term const x = values_[i];
-    Facts facts = warp_.facts(id);
-    if (auto const count = counts_.find(id); count != counts_.end()) facts.most = count->second - 1;
+    Facts const facts = facts_of(id);
     Formula all = !(x < like(x, facts.least)) && !(like(x, facts.most) < x) &&
                   (x & like(x, facts.zeros & low_bits(execution_.node(id).width))) == like(x, 0);
     Leaf const* const l = execution_.leaf_at(id);
@@ -133,7 +158,7 @@ class Claim {
 bool never_holds(Execution const& execution, Warp& warp, Id truth, std::map<Id, std::uint64_t> const& counts,
                  std::uint64_t most_steps) {
   Claim claim(execution, warp, counts);
-  if (!claim.collect(truth)) return false;
+  if (!claim.collect(truth) || claim.holds_for_some(truth)) return false;
   Question q{"no thread passes the guard", 64, claim.variables(), {}, {}, {}};
   q.on_terms = [&](std::span<Term const> values) { return states(!claim.formula(values, truth)); };
   q.on_numbers = [&](std::span<std::uint64_t const> numbers) {

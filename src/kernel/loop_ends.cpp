@@ -134,11 +134,8 @@ bool LoopEnds::narrows(Phi const& high, Phi const* low) const {
   swizproof::Terms& terms = kernel_.execution.terms;
   auto const word = [&](Id id) { return Term{&terms, id}; };
   auto const never = [&](Formula const& truth) {
-    for (unsigned w = 0; w < kernel_.warps.count() && truth.id != 0; ++w)
-      if (truth.id == 1 ||
-          !execution::never_holds(kernel_.execution, kernel_.warps.plain(w), truth.id, {}, most_steps))
-        return false;
-    return true;
+    if (truth.id <= 1) return truth.id == 0;
+    return execution::never_holds(kernel_.execution, kernel_.warps.plain(0), truth.id, {}, most_steps);
   };
   Term const now = word(high.node), next = word(high.back);
   if (now.width() < 8 || (low != nullptr && word(low->node).width() != now.width())) return false;
