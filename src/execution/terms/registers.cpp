@@ -8,6 +8,7 @@ Registers::Registers(Program const& program, Flow const& flow, std::vector<std::
                      Execution& out, Graph& graph, Scopes& scopes, Cases& cases, Paths& paths)
     : program_(program),
       flow_(flow),
+      needed_(needed),
       out_(out),
       graph_(graph),
       scopes_(scopes),
@@ -15,15 +16,15 @@ Registers::Registers(Program const& program, Flow const& flow, std::vector<std::
       paths_(paths),
       stamp_(program.widths.size(), -1),
       now_(program.widths.size(), 0) {
-  collect_definitions(needed);
+  collect_definitions();
   place_joins();
 }
 
-void Registers::collect_definitions(std::vector<std::uint64_t> const& needed) {
-  writers_.resize(needed.size());
+void Registers::collect_definitions() {
+  writers_.resize(needed_.size());
   for (Id const b : flow_.order)
     for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
-      if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed[static_cast<std::size_t>(d)] != 0)
+      if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed_[static_cast<std::size_t>(d)] != 0)
         if (auto& list = writers_[static_cast<std::size_t>(d)]; list.empty() || list.back() != b)
           list.push_back(b);
 }
@@ -98,6 +99,7 @@ Id Registers::at_start(std::uint32_t reg, Id block) {
 }
 
 Id Registers::undefined(std::uint32_t reg) {
+  if (needed_[reg] == 0) return graph_.constant(program_.widths[reg], 0);  // any number will do
   auto const [at, fresh] = undefined_.try_emplace(reg, 0);
   if (!fresh) return at->second;
   Leaf leaf;

@@ -36,7 +36,7 @@ class Registers {
 
  private:
   static std::uint64_t key(std::uint32_t reg, Id block) { return std::uint64_t{reg} << 32 | block; }
-  void collect_definitions(std::vector<std::uint64_t> const& needed);
+  void collect_definitions();
   void place_joins();
   std::vector<Id> const& joins_of(std::uint32_t reg);
   Id at_start(std::uint32_t reg, Id block);
@@ -47,6 +47,7 @@ class Registers {
 
   Program const& program_;
   Flow const& flow_;
+  std::vector<std::uint64_t> const& needed_;  ///< bits of each register that matter
   Execution& out_;
   Graph& graph_;
   Scopes& scopes_;
