@@ -138,6 +138,7 @@ std::uint64_t Inputs::block(Special s) {
                 : (witness_blocks + random_() % 100) << random_() % 9;  // below 2^16
   else if (!first_block_ || (all && style_ == 7))
     value = all && random_() % 2 == 0 ? *all - 1 : random_() % all.value_or(witness_blocks);
+  if (s >= Special::nctaid_x) value = launch_.whole_clusters(s, value);
   blocks_[static_cast<std::uint32_t>(s)] = value;
   note({std::string(names[dimension]), true, static_cast<std::uint32_t>(s), 0, 32, value,
         all && s >= Special::nctaid_x});

@@ -145,7 +145,8 @@ class Search {
       case Leaf::Kind::special:
         if (is_uniform(l)) return false;
         if (is_block(l)) {
-          std::uint64_t const blocks = launch_.blocks(static_cast<Special>(l.extra)).value_or(witness_blocks);
+          auto const s = static_cast<Special>(l.extra);
+          std::uint64_t const blocks = launch_.blocks(s).value_or(launch_.whole_clusters(s, witness_blocks));
           add(n.value, {std::max(1U, static_cast<unsigned>(std::bit_width(blocks - 1))),
                         1,
                         l.extra,
@@ -204,9 +205,10 @@ class Search {
     if (l.kind == Leaf::Kind::param)
       value = launch_.params.at(program_.symbols[l.extra].name) >> 8 * l.offset;
     else if (auto const s = static_cast<Special>(l.extra); l.kind == Leaf::Kind::special)
-      value = s >= Special::nctaid_x && s <= Special::nctaid_z ? launch_.blocks(s).value_or(witness_blocks)
-              : s == Special::ntid_x && launch_.any_multiple   ? 1024
-                                                               : warp_.special(s, lane_);
+      value = s >= Special::nctaid_x && s <= Special::nctaid_z
+                  ? launch_.blocks(s).value_or(launch_.whole_clusters(s, witness_blocks))
+              : s == Special::ntid_x && launch_.any_multiple ? 1024
+                                                             : warp_.special(s, lane_);
     return terms_->constant(n.width, value).id;
   }
 

@@ -121,6 +121,7 @@ std::optional<execution::AccessRun> access_in_run(ExecutedKernel const& kernel, 
                                                   std::map<std::uint32_t, std::uint64_t> const& bases) {
   MemoryAccess const& m = kernel.program.accesses[access];
   if (!m.instruction || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
+  if (!m.global && !m.atomic && !has(*kernel.options.arch, *m.instruction)) return std::nullopt;
   if (auto fault = fault_of(kernel, access, active, address, bases))
     return fault->fault.empty() ? std::nullopt : fault;
   if (!m.at_most.empty()) return std::nullopt;

@@ -1,5 +1,6 @@
 #include "launch.hpp"
 
+#include <swizproof/ptx/cluster.hpp>
 #include <swizproof/ptx/inline.hpp>
 
 #include <fmt/format.h>
@@ -61,7 +62,11 @@ DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bo
   for (auto const& [name, value] : options.params)
     if (auto const i = parameter_of(f, name))
       launch.params[f.params[*i].name] = value.bits & low_bits(bits_of(f.params[*i]));
+  if (f.reqnctapercluster[0] != 0) launch.cluster = f.reqnctapercluster;
   launch.grid = options.grid;
+  if (std::string const why = why_no_cluster(f.reqnctapercluster, {}, options.grid.value_or(launch.cluster));
+      !why.empty())
+    out.refused = why;
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   out.warps = static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, most_warps));
   return out;

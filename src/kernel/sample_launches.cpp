@@ -43,7 +43,7 @@ std::vector<Assumption> SampleLaunches::numbers_of(Launch const& launch, Execute
     if (its || blocks || free_parameter(kernel_, id, 0) == id)
       numbers.push_back({id, false, 64,
                          its      ? given ? std::min<std::uint64_t>(launch.block, *given - 1) : launch.block
-                         : blocks ? given ? *given : launch.blocks
+                         : blocks ? given ? *given : kernel_.launch.whole_clusters(s, launch.blocks)
                                   : launch.value_of(l)});
   }
   return numbers;

@@ -9,6 +9,7 @@
 
 #include <swizproof/flow/expectation.hpp>
 #include <swizproof/hardware/tma.hpp>
+#include <swizproof/ptx/cluster.hpp>
 #include <swizproof/ptx/parameters.hpp>
 #include <swizproof/program/source_line.hpp>
 
@@ -95,13 +96,6 @@ struct FlowLaunch {
   bool spare = false;              ///< also which barriers, fences and waits can be removed, one at a time
   std::uint64_t repair_steps = 0;  ///< instructions of warps that a search of repairs executes at most
 };
-
-/// Reason why a launch cannot have clusters of this shape; empty if it can. `required`: of the kernel, {0, 0, 0}: none. `cluster`: {0, 0, 0} is not
-/// given. The grid is a multiple of it, and it has at most 16 blocks. [PTX ISA, .reqnctapercluster; CUDA C++ Programming Guide, Thread Block
-/// Clusters] Checked by Clusters.DivideTheGrid.
-[[nodiscard]] std::string why_no_cluster(std::array<std::uint32_t, 3> const& required,
-                                         std::array<std::uint32_t, 3> const& cluster,
-                                         std::array<std::uint32_t, 3> const& grid);
 
 /// An instruction that moved something.
 struct FlowLine {

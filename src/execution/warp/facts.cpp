@@ -141,6 +141,10 @@ Facts TermFacts::of_special(Special s, Facts f) {
   }
   if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
     f.least = 1;
+  if (s >= Special::nctaid_x && s <= Special::nctaid_z) {
+    f.least = launch_.whole_clusters(s, 1);
+    f.zeros |= low_bits(static_cast<unsigned>(std::countr_zero(f.least)));
+  }
   if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
   return f;
 }

@@ -117,6 +117,33 @@ TEST(KernelGrid, BoundsTheNumberOfABlock) {
   EXPECT_EQ(report_of(part).grid, "");
 }
 
+TEST(KernelGrid, HasWholeClusters) {
+  auto const of = [](unsigned blocks, std::string const& number, KernelOptions options = {}) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry k() "
+        ".reqntid 32 .reqnctapercluster " +
+            std::to_string(blocks) + "\n{\n.reg .b32 %r<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;\n" +
+            number +
+            "add.u32 %r3, %r3, 1; mul.lo.u32 %r3, %r3, %r1; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r2;\n"
+            "st.shared.u32 [%r3], %r1;\nret;\n}\n",
+        "test.ptx");
+    return decide_kernel(m, m.functions.at(0), options);
+  };
+  std::string const odd = "mov.u32 %r3, %nctaid.x; and.b32 %r3, %r3, 1;",
+                    of_y = "mov.u32 %r3, %nctaid.y; and.b32 %r3, %r3, 1;",
+                    third = "mov.u32 %r3, %nctaid.x; rem.u32 %r3, %r3, 3;";
+  auto const cost = [&](unsigned blocks, std::string const& number) {
+    return of(blocks, number).accesses.at(0).verdict;
+  };
+  EXPECT_EQ(cost(1, odd), KernelVerdict::refuted);
+  EXPECT_EQ(cost(2, odd), KernelVerdict::proved) << "1 block of 2 is no launch";
+  EXPECT_EQ(cost(2, of_y), KernelVerdict::refuted);
+  EXPECT_EQ(cost(2, third), KernelVerdict::refuted);
+  EXPECT_NE(cost(3, third), KernelVerdict::refuted);
+  EXPECT_EQ(of(2, odd, {.grid = {{4, 1, 1}}}).refused, "");
+  EXPECT_EQ(of(2, odd, {.grid = {{3, 1, 1}}}).refused, "the grid 3,1,1 is no multiple of the cluster 2,1,1");
+}
+
 TEST(KernelGrid, ABlockThatItDoesNotHaveExecutesNothing) {
   std::string const last = "mov.u32 %r6, %ctaid.y; setp.ge.u32 %p1, %r6, 70;";
   EXPECT_FALSE(behind(last, in_grid(1, 70)).executed);

@@ -226,6 +226,24 @@ TEST(Sectors, OfAtomicsAndCopiesOfUnknownSize) {
             KernelVerdict::unknown);
 }
 
+// The execution that is tried for the global access has a matrix in it, too.
+TEST(Sectors, BesideAnInstructionThatTheArchitectureLacks) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 tile[512];\n.entry k(.param .u64 "
+      "g)\n{\n"
+      ".reg .b32 %r<9>; .reg .b64 %rd<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile; ld.param.u64 %rd1, [g];\n"
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {%r1}; mul.wide.u32 %rd2, %r1, 2; add.u64 %rd2, %rd2, "
+      "%rd1;\n"
+      "st.global.u32 [%rd2], %r1;\nret;\n}\n",
+      "test.ptx");
+  KernelOptions options;
+  options.block = {{32, 1, 1}}, options.global = true;
+  for (Architecture const& arch : architectures)
+    if (arch.name == "sm_80") options.arch = &arch;
+  KernelReport const r = decide_kernel(m, m.functions.at(0), options);
+  EXPECT_EQ(r.accesses.at(0).reason, "sm_80 has no stmatrix.x1");
+}
+
 TEST(Sectors, AreListedOnlyIfAskedFor) {
   KernelReport const report = global_report(consecutive_words + "mov.u32 %r4, a; ld.shared.u32 %r5, [%r4];");
   EXPECT_EQ(report.accesses.size(), 1U);
