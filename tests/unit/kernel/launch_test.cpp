@@ -132,6 +132,11 @@ TEST(KernelGrid, HasWholeClusters) {
   std::string const odd = "mov.u32 %r3, %nctaid.x; and.b32 %r3, %r3, 1;",
                     of_y = "mov.u32 %r3, %nctaid.y; and.b32 %r3, %r3, 1;",
                     third = "mov.u32 %r3, %nctaid.x; rem.u32 %r3, %r3, 3;";
+  auto const grid_of = [](std::uint32_t blocks) {
+    KernelOptions options;
+    options.grid = {{blocks, 1, 1}};
+    return options;
+  };
   auto const cost = [&](unsigned blocks, std::string const& number) {
     return of(blocks, number).accesses.at(0).verdict;
   };
@@ -140,8 +145,8 @@ TEST(KernelGrid, HasWholeClusters) {
   EXPECT_EQ(cost(2, of_y), KernelVerdict::refuted);
   EXPECT_EQ(cost(2, third), KernelVerdict::refuted);
   EXPECT_NE(cost(3, third), KernelVerdict::refuted);
-  EXPECT_EQ(of(2, odd, {.grid = {{4, 1, 1}}}).refused, "");
-  EXPECT_EQ(of(2, odd, {.grid = {{3, 1, 1}}}).refused, "the grid 3,1,1 is no multiple of the cluster 2,1,1");
+  EXPECT_EQ(of(2, odd, grid_of(4)).refused, "");
+  EXPECT_EQ(of(2, odd, grid_of(3)).refused, "the grid 3,1,1 is no multiple of the cluster 2,1,1");
 }
 
 TEST(KernelGrid, ABlockThatItDoesNotHaveExecutesNothing) {
