@@ -318,7 +318,9 @@ class OperandDecision {
     }
     if (moves != 0 && runs_.depends_on_base(done_.guard)) return all_bases(one, depth);
     found_.any = true;
-    if (is_descriptor() && !address.one) return lost("the lanes of a warp have different descriptors");
+    // A warp issues a wgmma, and each lane a tcgen05.mma or tcgen05.cp of its own.
+    if (is_descriptor() && !operand_.tcgen05 && !address.one)
+      return lost("the lanes of a warp have different descriptors");
     check_invalid(one, active);
     std::map<std::uint64_t, std::uint32_t> lanes;  // of each address modulo 1024
     for (unsigned l = 0; l < 32; ++l)

@@ -170,6 +170,12 @@ Id Steps::leaf_of(Step const& s) {
         leaf.offset = block_;
         return shared_leaf(leaf, s.width);
       }
+      // "the same leader thread is elected for the same membermask every time" [PTX ISA 9.1, elect.sync]
+      if (elects(program_, leaf) && graph_.is_constant(leaf.args[0]) &&
+          node(leaf.args[0]).value == low_bits(32)) {
+        leaf.loop = -1;
+        return shared_leaf(leaf, s.width);
+      }
       return graph_.leaf_value(leaf, s.width);
     case Action::shuffle:
       leaf.kind = Leaf::Kind::shuffle;

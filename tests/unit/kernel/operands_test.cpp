@@ -414,6 +414,49 @@ TEST(KernelOperand, Guards) {
   EXPECT_EQ(guarded("ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 0;").verdict, unknown);
 }
 
+/// tcgen05.mma with A and B at the address in %r10, under %p1.
+std::vector<KernelOperand> tcgen05_of(std::string const& address) {
+  auto all = operands_of(address +
+                         " and.b32 %r11, %r10, 0x3ffff; shr.u32 %r11, %r11, 4; cvt.u64.u32 %rd2, %r11;\n"
+                         "or.b64 %rd3, %rd2, 0x4000404000010000; mov.u32 %r12, 0x8100490;\n"
+                         "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r13], %rd3, %rd3, %r12, 1;");
+  std::erase_if(all, [](KernelOperand const& o) { return o.what != "descriptor A"; });
+  EXPECT_EQ(all.size(), 1U);
+  return all;
+}
+
+// Any lane may be elected, and issues its own product.
+TEST(KernelOperand, EachLaneIssuesATcgen05Mma) {
+  std::string const leader = "elect.sync _|%p1, -1;", lane = "mad.lo.u32 %r10, %r1, 1024, %r2;";
+  EXPECT_EQ(tcgen05_of(leader + lane).at(0).verdict, proved);
+  EXPECT_EQ(tcgen05_of(leader + "setp.eq.u32 %p2, %r1, 3; selp.b32 %r10, %r2, %r3, %p2;").at(0).verdict,
+            unknown);
+  // A lane whose tile starts in another row of the pattern may be the leader; the base moves all of them.
+  EXPECT_EQ(tcgen05_of(leader + "mad.lo.u32 %r10, %r1, 128, %r2;").at(0).verdict, unknown);
+  EXPECT_EQ(tcgen05_of(leader + "mad.lo.u32 %r10, %r1, 1024, %r3;").at(0).verdict, refuted);
+  EXPECT_EQ(operand_of(wgmma_of(lane)).verdict, unknown) << "a warp issues one wgmma";
+}
+
+TEST(KernelOperand, OneMaskHasOneLeader) {
+  auto const chosen = [](std::string const& first, std::string const& second) {
+    return tcgen05_of("elect.sync _|%p2, " + first + "; elect.sync %r9|%p1, " + second +
+                      "; selp.b32 %r10, %r2, 0, %p2;")
+        .at(0);
+  };
+  EXPECT_EQ(chosen("-1", "-1").verdict, proved) << chosen("-1", "-1").reason;
+  EXPECT_EQ(chosen("-1", "%r5").verdict, unknown);
+  EXPECT_EQ(chosen("%r5", "%r5").verdict, unknown) << "lanes that are not in it have no leader";
+  EXPECT_EQ(chosen("0xffff", "0xffff").verdict, unknown);
+  // In each iteration.
+  EXPECT_EQ(
+      tcgen05_of("elect.sync _|%p2, -1; selp.b32 %r9, %r2, 0, %p2; mov.u32 %r14, 0;\n"
+                 "L: elect.sync _|%p1, -1; add.u32 %r14, %r14, 1; setp.lt.u32 %p3, %r14, 4; @%p3 bra L; "
+                 "mov.u32 %r10, %r9;")
+          .at(0)
+          .verdict,
+      proved);
+}
+
 TEST(KernelOperand, PartsThatMoveWithTheBaseAreNoCases) {
   for (std::string const part : {"setp.lt.u32 %p1, %r3, 4096; selp.b32 %r8, 0, 128, %p1;",
                                  "popc.b32 %r8, %r3; shl.b32 %r8, %r8, 4;"}) {
