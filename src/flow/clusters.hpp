@@ -26,7 +26,8 @@
 
 namespace swizproof::flow_detail {
 
-inline constexpr unsigned window_shift = 24;  ///< the shared memory of rank r begins at r << 24
+inline constexpr unsigned window_shift =
+    program::window_bits;  ///< the shared memory of rank r begins at r << 24
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << window_shift;
 /// Rank of the block that has a shared address.
 [[nodiscard]] inline unsigned rank_at(std::uint64_t address) {

@@ -123,7 +123,7 @@ class TermPrinter {
       case Leaf::Kind::shuffle:
         return fmt::format("shfl@{}", l.line);
       default:
-        return fmt::format("value@{}", l.line);
+        return fmt::format("{}@{}", execution::maps(program_, l) ? "mapa" : "value", l.line);
     }
   }
   program::Program const& program_;

@@ -39,6 +39,7 @@ class CopyBounds {
     array_ = extent_of(kernel_, symbol);
     base_ = kernel_.origins.node_of_symbol(symbol);
     runs_.set_array(symbol, base_);
+    bits_ = kernel_.origins.may_leave_the_block(done_.address) ? program::window_bits : address_bits;
     for (unsigned w = 0; w < kernel_.warps.count() && !leaves_; ++w) cases_ = 0, solve({w, {}, {}}, 0);
     if (leaves_ || stays_) out_.in_bounds = !leaves_;
   }
@@ -61,7 +62,9 @@ class CopyBounds {
     Warp& warp = runs_.under(one);
     std::uint32_t const active = warp.present() & ~warp.truth(done_.guard).no;
     if (active == 0 || leaves_) return;
-    Lanes const at = warp.value(done_.address, address_bits);
+    Lanes at = warp.value(done_.address, bits_);
+    for (std::uint64_t& x : at.lane)  // bytes before the array are negative
+      if ((x >> (bits_ - 1) & 1) != 0) x = (x | ~low_bits(bits_)) & low_bits(address_bits);
     Lanes size;
     size.lane.fill(bytes_of_barrier);
     if (operand_.role != OperandRole::barrier) size = warp.value(done_.size, address_bits);
@@ -140,6 +143,7 @@ class CopyBounds {
   KernelOperand& out_;
   OperandRuns runs_;
   Extent array_{};
+  unsigned bits_ = address_bits;  ///< of an address that say how far it is from its array
   Id base_ = 0;
   std::size_t cases_ = 0;
   bool leaves_ = false, stays_ = true;

@@ -129,8 +129,12 @@ std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index
     return name_global(kernel, m, &done, {described(kernel.module, m, access.sass)});
   }
   access.address = text_of_term(kernel.program, kernel.execution, done.address);
-  if (generic) judge_generic(kernel, root, m, done, access);
-  out.settled = generic;
+  bool const leaves = m.reason.empty() && kernel.origins.may_leave_the_block(done.address);
+  if (generic)
+    judge_generic(kernel, root, m, done, access);
+  else if (leaves)
+    access.reason = "the memory of another block of the cluster is not modelled";
+  out.settled = generic || leaves;
   return out;
 }
 

@@ -12,6 +12,7 @@ namespace swizproof::kernel_detail {
 using execution::Lanes;
 using execution::LaneTruths;
 using execution::Leaf;
+using execution::maps;
 using execution::Phi;
 using execution::Warp;
 using program::Block;
@@ -115,6 +116,30 @@ bool Origins::is_of_array(Id address, std::uint32_t symbol) const {
       at->second = at->second && (!shared || l.extra == symbol);
     }
   return at->second;
+}
+
+bool Origins::may_leave_the_block(Id address) const {
+  constexpr std::uint64_t within = low_bits(program::window_bits);
+  Walk walk(address, most_nodes);
+  while (auto const at = walk.next()) {
+    Node const& n = execution_.node(*at);
+    if (n.op == Op::bv_shl ||
+        n.op == Op::bv_mul) {  // of an address it is an index, or the windows that mapa adds
+      Leaf const *const a = leaf_at(n.a), *const b = leaf_at(n.b);
+      if ((a != nullptr && maps(program_, *a)) || (b != nullptr && maps(program_, *b))) return true;
+      continue;
+    }
+    for (auto const& [part, other] : {std::pair(n.a, n.b), std::pair(n.b, n.a)}) {
+      if (n.op != Op::bv_and) break;
+      Node const& mask = execution_.node(part);
+      std::uint32_t symbol = 0;
+      if (mask.op == Op::constant && (mask.value & within) == within && mask.value != low_bits(n.width) &&
+          root_of(other, symbol) == Root::shared)
+        return true;
+    }
+    add_summands(*at, walk);
+  }
+  return false;
 }
 
 bool Origins::of_launch(Leaf const& load) const {

@@ -67,6 +67,9 @@ class Origins {
   Origin origin_of_varying(execution::Warp& warp, Id term, Id why);
   /// The origin of a guard that is not decided in some lanes: of the term that would decide it, or of the leaves that make the lanes differ.
   Origin origin_of_guard(execution::Warp& warp, Id guard, execution::LaneTruths const& truths);
+  /// True if an address may be that of another block's shared memory: mapa gives it, or `&` clears bits of the block's rank. It is then as far from the
+  /// array as its low program::window_bits say. Checked by KernelOperand.OfAnotherBlock.
+  [[nodiscard]] bool may_leave_the_block(Id address) const;
   /// True if an address takes no variable in shared memory but this one. Checked by KernelFaults.OfOneOfTwoArraysAreNone.
   [[nodiscard]] bool is_of_array(Id address, std::uint32_t symbol) const;
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.

@@ -89,8 +89,7 @@ void dispatch(Steps& steps, Instruction const& i) {
   if (name == "mbarrier") mbarrier(steps, i);
   if (name == "tcgen05") tensor_memory(steps, i);
   if (name == "clusterlaunchcontrol") try_cancel(steps, i);
-  if (name == "mapa" && steps.lists_mbarriers && steps.function.reqnctapercluster[0] == 0)
-    return steps.out(operand(i, 0), steps.in(operand(i, 1), op.type.bits), op.type.bits);
+  if (name == "mapa") return map_address(steps, i);
   if (polls(op)) return steps.one_together(i);
   if (takes_descriptors(op)) descriptors(steps, i);
   if (name == "wmma" && (op.has("load") || op.has("store"))) return wmma(steps, i);

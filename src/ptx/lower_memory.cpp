@@ -364,6 +364,17 @@ void atomic(Steps& steps, Instruction const& i, bool returns) {
   if (returns) steps.unknown(i, true);
 }
 
+void map_address(Steps& steps, Instruction const& i) {
+  unsigned const w = i.opcode.type.bits;
+  Source const own = steps.in(operand(i, 1), w);
+  bool const alone = steps.function.reqnctapercluster[0] == 0;
+  if (steps.lists_mbarriers) return alone ? steps.out(operand(i, 0), own, w) : steps.unknown(i);
+  Source const windows =
+      steps.emit(Action::opaque, w, steps.in(operand(i, 2), 32), {}, {}, steps.build.named("mapa"));
+  Source const apart = steps.emit(Action::shl, w, windows, constant(program::window_bits));
+  steps.out(operand(i, 0), steps.emit(Action::add, w, own, apart), w);
+}
+
 void store_async(Steps& steps, Instruction const& i) {
   MemoryAccess m = access_at(steps, i, operand(i, 0));
   m.reason = "the memory of another block of the cluster is not modelled";

@@ -129,6 +129,8 @@ void try_cancel(Steps& steps, Instruction const& i);
 void atomic(Steps& steps, Instruction const& i, bool returns);
 /// wmma.load and wmma.store.
 void wmma(Steps& steps, Instruction const& i);
+/// mapa: an address as far into the window of another block. Of one block, where operations of mbarriers are listed, it is the same address.
+void map_address(Steps& steps, Instruction const& i);
 /// st.async and red.async.
 void store_async(Steps& steps, Instruction const& i);
 [[nodiscard]] bool takes_descriptors(Opcode const& op);

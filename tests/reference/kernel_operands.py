@@ -200,6 +200,16 @@ class Case:
         self.emit("elect.sync _|%p5, -1;")
         return self.fresh(at.of, "selp.b32 {}, {}, 0, %p5", at.name)
 
+    def of_block(self, at):
+        """The same address, also of another block: as far from its array."""
+        how = self.rng.choice(["", "", "1", "%r901", "%cluster_ctarank", "mask"])
+        if how in ("", "mask"):
+            return self.fresh(at.of, "and.b32 {}, {}, 0xfeffffff", at.name) if how else at
+        if how[1:] == "cluster_ctarank":
+            self.emit(f"mov.u32 %r901, {how}; xor.b32 %r901, %r901, 1;")
+            how = "%r901"
+        return self.fresh(at.of, "mapa.shared::cluster.u32 {}, {}, {}", at.name, how)
+
     def operand(self, guarded):
         rng, on = self.rng, "@%p1 " if guarded else ""
         self.unit, self.fields, self.wrong, self.pattern, self.size = 16, None, "", None, None
@@ -217,6 +227,8 @@ class Case:
             self.pattern = None  # both swizzle bits of the address: every base of the copy is right
             return None
         at = self.of_leader(self.address())
+        if self.kind != "store":
+            at = self.of_block(at)
         self.address_of = at.of
         if self.kind == "tensor":
             self.unit = 128

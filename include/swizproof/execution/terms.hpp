@@ -136,6 +136,11 @@ struct Execution {
   return leaf.kind == Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
 }
 
+/// True for the windows between a block's address and that which mapa gives (program::window_bits).
+[[nodiscard]] inline bool maps(Program const& program, Leaf const& leaf) {
+  return leaf.kind == Leaf::Kind::opaque && program.names[leaf.extra] == "mapa";
+}
+
 /// The number d for which (x * factor) >> shift is x / d for every x below 2^32; 0 if this is not known of one. By the theorem of Granlund
 /// and Montgomery (PLDI 1994): 2^shift <= factor * d <= 2^shift + 2^(shift - 32). `divisor_of(0xaaaaaaab, 33)` is 3. Checked by
 /// Execution.DivisorsOfProducts.

@@ -11,6 +11,10 @@ namespace swizproof::program {
 /// State spaces of variables and addresses.
 enum class Space : std::uint8_t { generic, reg, shared, global, constant, local, param };
 
+/// Shared memory of each block of a cluster lies in a window of 2^24 bytes, at its rank times as many; devices have it so, and the PTX ISA does not specify
+/// it.
+inline constexpr unsigned window_bits = 24;
+
 /// A variable in memory. `extern_array` has no size: dynamic shared memory.
 struct Variable {
   std::string name{};

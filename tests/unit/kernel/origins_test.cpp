@@ -236,6 +236,18 @@ TEST(Kernel, AGenericAddressFromMemoryDependsOnData) {
   EXPECT_EQ(decided(generic + " cvta.shared::cluster.u64 %rd4, %rd1;").size(), 1U);
 }
 
+// Its banks are those of another block, and the way there was not measured.
+TEST(Kernel, AccessesOfAnotherBlockHaveNoCost) {
+  auto const generic = [](std::string const& map) {
+    return one("cvta.shared.u64 %rd2, %rd3; cvt.u64.u32 %rd2, %r2;" + map + " st.u32 [%rd2], %r1;");
+  };
+  EXPECT_EQ(generic("").verdict, KernelVerdict::proved);
+  KernelAccess const other = generic("mapa.u64 %rd2, %rd2, 1;");
+  EXPECT_EQ(other.verdict, KernelVerdict::unknown);
+  EXPECT_NE(other.reason.find("the memory of another block of the cluster is not modelled"),
+            std::string::npos);
+}
+
 TEST(Kernel, ValuesOfAThreadsOwnMemoryDiffer) {
   KernelAccess const a =
       one(".local .align 4 .b8 own[16]; ld.local.u32 %r9, [own]; and.b32 %r9, %r9, 4092; add.s32 %r9, %r9, "
