@@ -51,12 +51,12 @@ class TensorMma {
   [[nodiscard]] bool is_pair() const { return blocks_.size() == 2; }
   /// Cell of D for a row and a column, in the block's Tensor Memory.
   [[nodiscard]] AccumulatorCell cell(unsigned m, unsigned n) const {
-    AccumulatorCell at = accumulator_cell(static_cast<unsigned>(blocks_.size()), shape_.m, shape_.n, m, n);
+    AccumulatorCell at = accumulator_cell(form_, shape_.m, shape_.n, m, n);
     at.lane += d_ >> 16, at.column += d_ & 0xffff;
     return at;
   }
   /// Columns of D in the Tensor Memory of each block.
-  [[nodiscard]] unsigned columns() const { return is_pair() && shape_.m == 128 ? shape_.n / 2 : shape_.n; }
+  [[nodiscard]] unsigned columns() const { return cell(0, shape_.n - 1).column - cell(0, 0).column + 1; }
   /// Elements of a row, where a pair of 4 bits is one.
   [[nodiscard]] unsigned elements() const { return kind_->is_packed() ? kind_->k / 2 : kind_->k; }
   [[nodiscard]] unsigned element_bytes() const { return kind_->is_packed() ? 1 : kind_->bits / 8; }
@@ -105,17 +105,15 @@ void TensorMma::read_instruction() {
         "block scales of a pair and 128 rows: the ISA does not say which block has which scale factors");
   d_ = static_cast<unsigned>(now_.address(now_.in.operands[0], lane_));
   unsigned const first = d_ >> 16;
-  if (first != 0 && (is_pair() || shape_.m != 64 || first != 16))
+  bool const of_half = shape_.m == 64 && !is_pair() && !form_.ws;
+  if (first != 0 && !(of_half && first == 16))
     now_.fault(FlowFaultKind::misaligned, now_.touch(lane_), isa::tensor_layout,
                fmt::format("D of {} rows is at lane {} of Tensor Memory, and has to be at 0{}", shape_.m,
-                           first, shape_.m == 64 ? " or 16" : ""));
+                           first, of_half ? " or 16" : ""));
 }
 
-/// tcgen05.mma.ws. The layouts of D of 32 and 64 rows are figures alone, and B of a collector may be another one. [PTX ISA 9.1, 9.7.16.10.5,
-/// 9.7.16.10.9.3]
+/// tcgen05.mma.ws. B of a collector may be another one. [PTX ISA 9.1, 9.7.16.10.9.3]
 void TensorMma::check_weight_stationary() const {
-  if (shape_.m != 128)
-    now_.refuse(fmt::format("tcgen05.mma.ws of {} rows: the layout of D is not executed", shape_.m));
   if (number(3, "the instruction descriptor") >> 30 != 0)
     now_.refuse("tcgen05.mma.ws with a maximum shift of B is not executed");
   for (std::string_view const word : now_.decoded.parts)
@@ -212,6 +210,9 @@ std::vector<Name> TensorMma::tensor_operand(std::uint64_t address) {
     now_.refuse(
         fmt::format("A is at lane {} of Tensor Memory, and D at lane {}: the ISA does not say what is read",
                     address >> 16 & 0xffff, d_ >> 16));
+  if (form_.ws && shape_.m != 128)
+    now_.refuse(fmt::format(
+        "A of {} rows in Tensor Memory, of tcgen05.mma.ws: the ISA does not say in which lanes", shape_.m));
   if (is_pair() && shape_.m == 128)
     now_.refuse(
         "A of 128 rows in the Tensor Memory of a pair of blocks: the ISA does not say in which lanes");

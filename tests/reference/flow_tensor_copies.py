@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""flow_tensor_copies.py --binary SWIZPROOF --cases N --seed S: a reference model of tcgen05.cp, tcgen05.shift and of products with block scales for `swizproof flow`,
-written from the PTX ISA alone (9.7.16.2.3, 9.7.16.4.1, 9.7.16.6.2, 9.7.16.9.2, 9.7.16.9.3, 9.7.16.10.7).
+"""flow_tensor_copies.py --binary SWIZPROOF --cases N --seed S: a reference model of tcgen05.cp, tcgen05.shift, and of products with block scales and by .ws for `swizproof flow`,
+written from the PTX ISA alone (9.7.16.2.3, 9.7.16.4.1, 9.7.16.6.2, 9.7.16.9.2, 9.7.16.9.3, 9.7.16.10.5, 9.7.16.10.7).
 
-Two families of random kernels, half of the cases each. *Copies*: every word of 8 KiB of shared memory and every cell of 32 columns has a number of its own; one thread copies by
+Three families of random kernels. *Copies*: every word of 8 KiB of shared memory and every cell of 32 columns has a number of its own; one thread copies by
 random shapes, modes, strides and addresses, and shifts rows, with and without tcgen05.commit and a wait between; all cells are loaded and stored. The model keeps 128 x 32 numbers.
 *Scales*: four warps store random words as scale factors, at random columns; mxf8f6f4 takes random bytes of them. A and B are numbers; the model multiplies.
+*Folded*: tcgen05.mma.ws of 32 or 64 rows, whose columns lie in four or two parts of the lanes.
 A part is wrong on purpose: a pair of overlapping operations that is not pipelined without a wait, lanes or columns out of bounds, no proxy fence, shared memory that is
 overwritten early, a copy of the scale factors that differs between the four parts of 32 lanes. Of right ones, a part has one wrong number in the expected result.
 The last line has the numbers; exit code 1 if there are differences.
@@ -222,6 +223,40 @@ class Scales:
                 f"bar.sync 0; @%p0 bra $z; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, {COLUMNS};\n$z: ret;\n}}\n")
 
 
+class Folded:
+    """D of 32 or 64 rows and 64 columns by tcgen05.mma.ws, A and B of f16 in shared memory, 16 of k. Thread t stores row t of A and row t of B behind A."""
+
+    kind = "f32"
+
+    def __init__(self, rng):
+        fault = rng.choice([None] * 5 + ["lane", "columns", "proxy"])
+        self.rows = rng.choice([32, 64])
+        self.width = self.rows // 2  # columns of a part of the lanes
+        rows = [[rng.choice([-2, -1, -0.5, 0, 0.5, 1, 1.5, 3]) for _ in range(16)] for _ in range(self.rows + 64)]
+        self.right, self.proxy = fault is None, fault != "proxy"
+        self.at = COLUMNS - self.width + 1 if fault == "columns" else rng.randint(0, COLUMNS - self.width)
+        self.first = 16 if fault == "lane" else 0
+        self.expected = [sum(rows[lane % self.rows][k] * rows[self.rows + lane // self.rows * self.width + n][k] for k in range(16))
+                         for lane in range(128) for n in range(self.width)]
+        self.result = f"[{len(self.expected)}]"
+        self.numbers = {"a": ("f16", sum(rows, []))}
+
+    def text(self):
+        row = ("shr.u32 %q, %h, 3; shl.b32 %q, %q, 8; and.b32 %v0, %h, 7; shl.b32 %v0, %v0, 4; add.u32 %q, %q, %v0; add.u32 %q, %q, %z; mul.wide.u32 %c, %h, 32; "
+               "ld.param.u64 %e0, [a]; add.u64 %c, %c, %e0; ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%c]; ld.global.v4.b32 {%v4, %v5, %v6, %v7}, [%c+16];\n"
+               "st.shared.v4.b32 [%q], {%v0, %v1, %v2, %v3}; st.shared.v4.b32 [%q+128], {%v4, %v5, %v6, %v7};\n")
+        out = (HEAD + "mov.u32 %h, %t; setp.ge.u32 %p3, %t, 64; @%p3 bra $r; " + f"add.u32 %h, %t, {self.rows};\n" + row +
+               f"setp.ge.u32 %p3, %t, {self.rows}; @%p3 bra $r; mov.u32 %h, %t;\n" + row + "$r:\n" + ("fence.proxy.async.shared::cta;\n" if self.proxy else "") +
+               "bar.sync 0; ld.shared.b32 %d, [%s]; shl.b32 %q, %w, 21; add.u32 %a1, %d, %q;\n" +
+               f"add.u32 %a1, %a1, {min(self.at, COLUMNS - self.width)}; add.u32 %a2, %d, {self.first << 16 | self.at};\n"
+               "@%p1 bra $b; shr.u32 %q, %z, 4; cvt.u64.u32 %e0, %q; or.b64 %e0, %e0, 0x0000401000080000; "
+               f"add.u64 %e1, %e0, {2 * self.rows}; setp.ne.u32 %p3, %t, 0; mov.u32 %q, {self.rows >> 4 << 24 | 64 >> 3 << 17 | 1 << 4};\n"
+               "tcgen05.mma.ws.cta_group::1.kind::f16 [%a2], %e0, %e1, %q, %p3;\n" + COMMIT + "$b: bar.warp.sync -1;\n" + wait("$l", 0))
+        out += f"tcgen05.ld.sync.aligned.32x32b.x{self.width}.b32 {{" + ", ".join(f"%v{c}" for c in range(self.width)) + "}, [%a1]; tcgen05.wait::ld.sync.aligned;\n"
+        out += f"mul.wide.u32 %c, %t, {4 * self.width}; add.u64 %c, %c, %y;\n" + "".join(f"st.global.b32 [%c+{4 * c}], %v{c};\n" for c in range(self.width))
+        return out + f"bar.sync 0; @%p0 bra $z; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, {COLUMNS};\n$z: ret;\n}}\n"
+
+
 def answer(case, binary, folder, wrong_at):
     pathlib.Path(folder, "k.ptx").write_text(case.text())
     expected = list(case.expected)
@@ -249,7 +284,7 @@ def main():
     rng, proved, different = random.Random(a.seed), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for n in range(a.cases):
-            case = Scales(rng) if n % 2 else Copies(rng)
+            case = [Copies, Scales, Folded][n % 3](rng)
             wrong_at = rng.randrange(len(case.expected)) if rng.random() < 0.15 else None
             right = case.right and wrong_at is None
             code, text = answer(case, a.binary, folder, wrong_at)

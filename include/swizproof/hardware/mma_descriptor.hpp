@@ -221,11 +221,12 @@ struct AccumulatorCell {
   }
 };
 /// Row m and column n of D of `rows` and `columns`. A pair has layouts A (M is 256: 128 rows in each block) and B (M is 128: 64 rows in each, the
-/// second half of the columns in lanes 64 to 127). [PTX ISA 9.1, 9.7.16.10.5; CUTLASS 4.7, mma_traits_sm100_frag.hpp, tmem_frg]
-[[nodiscard]] constexpr AccumulatorCell accumulator_cell(unsigned blocks, unsigned rows, unsigned columns,
+/// second half of the columns in lanes 64 to 127). `.ws` has layouts D, E (M is 64: the second half of the columns in lanes 64 to 127) and G (M is
+/// 32: each quarter of the columns in 32 lanes). [PTX ISA 9.1, 9.7.16.10.5; CUTLASS 4.7, mma_traits_sm100_frag.hpp, tmem_frg and tmem_frg_ws]
+[[nodiscard]] constexpr AccumulatorCell accumulator_cell(TensorMmaForm form, unsigned rows, unsigned columns,
                                                          unsigned m, unsigned n) {
-  if (blocks == 1) return {0, tensor_lane_of(rows, m), n};
-  unsigned const of_block = rows / 2, halves = 128 / of_block, width = columns / halves;
+  if (form.blocks == 1 && !form.ws) return {0, tensor_lane_of(rows, m), n};
+  unsigned const of_block = rows / form.blocks, parts = 128 / of_block, width = columns / parts;
   return {m / of_block, m % of_block + n / width * of_block, n % width};
 }
 
@@ -234,7 +235,7 @@ static_assert(mma_descriptor(tensor_mma_kinds[0], 0x8100490).n == 64 &&
 static_assert(
     mma_descriptor(tensor_mma_kinds[4], 0x08840000, TensorMmaForm{1, false, false, 1}).defect.empty());
 static_assert(tensor_lane_of(64, 17) == 33);
-static_assert(accumulator_cell(2, 256, 64, 200, 40) == AccumulatorCell{1, 72, 40});
-static_assert(accumulator_cell(2, 128, 64, 70, 40) == AccumulatorCell{1, 70, 8});
+static_assert(accumulator_cell({2}, 256, 64, 200, 40) == AccumulatorCell{1, 72, 40});
+static_assert(accumulator_cell({2}, 128, 64, 70, 40) == AccumulatorCell{1, 70, 8});
 
 }  // namespace swizproof

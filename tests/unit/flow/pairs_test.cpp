@@ -381,8 +381,6 @@ TEST(Tcgen05, HasWeightStationaryProducts) {
                 .answer(),
             "unknown: tcgen05.mma.ws.cta_group::1.kind::f16.collector::b1::use: B of a collector is not "
             "executed");
-  EXPECT_EQ(weight_stationary(mma_ws, 4U << 24 | 8U << 17 | 1U << 4).answer(),
-            "unknown: tcgen05.mma.ws of 64 rows: the layout of D is not executed");
   EXPECT_EQ(weight_stationary(mma_ws, 8U << 24 | 8U << 17 | 1U << 4 | 1U << 30).answer(),
             "unknown: tcgen05.mma.ws with a maximum shift of B is not executed");
   EXPECT_EQ(weight_stationary(mma_ws, 8U << 24 | 4U << 17 | 1U << 4).kind(), "misuse");  // N is 32
@@ -390,6 +388,35 @@ TEST(Tcgen05, HasWeightStationaryProducts) {
   std::size_t const at = c.body.find("tcgen05.commit");
   c.body.erase(at, c.body.find(";\n", at) + 2 - at);
   EXPECT_EQ(c.kind(), "never released");
+}
+
+// PTX ISA 9.1, 9.7.16.10.5: layouts E and G. The 64 columns of B differ; each lane stores its first 16 columns of D.
+TEST(Tcgen05, FoldsColumnsOfWeightStationaryProducts) {
+  auto const product = [](unsigned rows, std::string const& operands) {
+    Case c = weight_stationary("add.u32 %r34, %r10, 0x100000;\ntcgen05.mma.ws.cta_group::1.kind::f16 " +
+                                   operands + ", %rd9, %r23, %p7;\n",
+                               rows / 16 << 24 | 8U << 17 | 1U << 4);
+    auto const replace = [&](std::string const& from, std::string const& to) {
+      c.body.replace(c.body.find(from), from.size(), to);
+    };
+    replace("setp.lt.u32 %p3, %r1, 16", "setp.lt.u32 %p3, %r1, 72");  // 8 rows of A and 64 of B
+    replace("add.u64 %rd9, %rd8, 16;", "add.u64 %rd9, %rd8, 0x1000000010;");
+    c.a = "f16[72][16]";
+    unsigned const parts = 128 / rows;
+    c.expect = {
+        fmt::format("c[{}*h + 8*g + m][n] = sum(k) a[m][k]*a[8 + {}*h + n][k] for h in 0..{} for g in 0..{} "
+                    "for m in 0..7 for n in 0..15 for k in 0..15",
+                    rows, 64 / parts, parts - 1, rows / 8 - 1)};
+    return c;
+  };
+  for (unsigned const rows : {32U, 64U, 128U})
+    EXPECT_EQ(product(rows, "[%r10], %rd8").answer(), "proved") << rows;
+  for (unsigned const rows : {32U, 64U})
+    EXPECT_EQ(
+        product(rows, "[%r34], %rd8").answer(),
+        fmt::format("misaligned: D of {} rows is at lane 16 of Tensor Memory, and has to be at 0", rows));
+  EXPECT_EQ(product(64, "[%r10], [%r10]").answer(),
+            "unknown: A of 64 rows in Tensor Memory, of tcgen05.mma.ws: the ISA does not say in which lanes");
 }
 
 TEST(Pairs, CopyAndShiftInBothBlocks) {

@@ -132,21 +132,27 @@ TEST(MmaInstruction, SaysWhereTheQualifierDisagrees) {
 }
 
 TEST(MmaInstruction, HasACellForEachElementOfD) {
-  for (auto const& [blocks, rows] :
-       std::vector<std::pair<unsigned, unsigned>>{{1, 64}, {1, 128}, {2, 128}, {2, 256}}) {
+  TensorMmaForm const one{1}, pair{2}, ws{1, true};
+  for (auto const& [form, rows] : std::vector<std::pair<TensorMmaForm, unsigned>>{
+           {one, 64}, {one, 128}, {pair, 128}, {pair, 256}, {ws, 32}, {ws, 64}, {ws, 128}}) {
     constexpr unsigned columns = 32;
     std::set<std::tuple<unsigned, unsigned, unsigned>> cells;
     for (unsigned m = 0; m < rows; ++m)
       for (unsigned n = 0; n < columns; ++n) {
-        AccumulatorCell const c = accumulator_cell(blocks, rows, columns, m, n);
-        EXPECT_TRUE(c.block < blocks && c.lane < 128 && c.column < columns);
+        AccumulatorCell const c = accumulator_cell(form, rows, columns, m, n);
+        EXPECT_TRUE(c.block < form.blocks && c.lane < 128 && c.column < columns);
         cells.insert({c.block, c.lane, c.column});
       }
     EXPECT_EQ(cells.size(), rows * columns);
   }
   // Each block of a pair has 64 of 128 rows, and the second half of the columns in lanes 64 to 127.
-  EXPECT_EQ(accumulator_cell(2, 128, 32, 63, 15), (AccumulatorCell{0, 63, 15}));
-  EXPECT_EQ(accumulator_cell(2, 128, 32, 64, 16), (AccumulatorCell{1, 64, 0}));
+  EXPECT_EQ(accumulator_cell(pair, 128, 32, 63, 15), (AccumulatorCell{0, 63, 15}));
+  EXPECT_EQ(accumulator_cell(pair, 128, 32, 64, 16), (AccumulatorCell{1, 64, 0}));
+  // Parts of the columns lie in the lanes behind those of the rows; 128 rows have all lanes.
+  EXPECT_EQ(accumulator_cell(ws, 64, 64, 17, 33), (AccumulatorCell{0, 81, 1}));
+  EXPECT_EQ(accumulator_cell(ws, 32, 64, 17, 33), (AccumulatorCell{0, 81, 1}));
+  EXPECT_EQ(accumulator_cell(ws, 32, 64, 31, 63), (AccumulatorCell{0, 127, 15}));
+  EXPECT_EQ(accumulator_cell(ws, 128, 64, 17, 33), (AccumulatorCell{0, 17, 33}));
 }
 
 }  // namespace swizproof
