@@ -27,6 +27,9 @@ class Executor {
     for (Id const block : flow_.order) paths_.find(block), steps_.run(block);
     close_exits();
     close_registers();
+    // A register that no iteration changes has what was chosen before the loop.
+    for (ExecutedAccess& one : out_.operands)
+      if (one.reached && one.loop >= 0) one.address = cases_.where(one.guard, one.address);
   }
 
  private:

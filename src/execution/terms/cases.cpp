@@ -61,6 +61,10 @@ std::optional<bool> Cases::known_truth(Id id, Known const& known, unsigned depth
 /// A term where truths are known: without the choices that they make.
 Id Cases::under(Id id, Known& known, unsigned depth) {
   Node const n = node(id);
+  if (Phi const* const phi = graph_.phi_at(id); phi != nullptr && phi->kind == Phi::Kind::same) {
+    Id const init = phi->init, held = under(init, known, depth + 1);
+    return held == init ? id : held;
+  }
   if (n.op == Op::variable) return load_under(id, known, depth);
   if (graph_.is_constant(id) || depth > 300) return id;
   if (n.width == 0)

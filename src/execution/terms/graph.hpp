@@ -33,6 +33,8 @@ class Graph {
   [[nodiscard]] bool is(Id id, Leaf::Kind kind) const {
     return leaf_at(id) != nullptr && leaf_at(id)->kind == kind;
   }
+  /// A register at a loop's header, once it is closed; null for another node.
+  [[nodiscard]] Phi const* phi_at(Id id) const { return out_.phi_at(id); }
   /// True for a register that nothing has written.
   [[nodiscard]] bool is_undefined(Id id) const;
 

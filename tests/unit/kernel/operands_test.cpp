@@ -414,12 +414,13 @@ TEST(KernelOperand, Guards) {
   EXPECT_EQ(guarded("ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 0;").verdict, unknown);
 }
 
-/// tcgen05.mma with A and B at the address in %r10, under %p1.
-std::vector<KernelOperand> tcgen05_of(std::string const& address) {
+/// tcgen05.mma with A and B at the address in %r10, under %p1, and what is behind it.
+std::vector<KernelOperand> tcgen05_of(std::string const& address, std::string const& behind = "") {
   auto all = operands_of(address +
                          " and.b32 %r11, %r10, 0x3ffff; shr.u32 %r11, %r11, 4; cvt.u64.u32 %rd2, %r11;\n"
                          "or.b64 %rd3, %rd2, 0x4000404000010000; mov.u32 %r12, 0x8100490;\n"
-                         "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r13], %rd3, %rd3, %r12, 1;");
+                         "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r13], %rd3, %rd3, %r12, 1;" +
+                         behind);
   std::erase_if(all, [](KernelOperand const& o) { return o.what != "descriptor A"; });
   EXPECT_EQ(all.size(), 1U);
   return all;
@@ -447,14 +448,17 @@ TEST(KernelOperand, OneMaskHasOneLeader) {
   EXPECT_EQ(chosen("-1", "%r5").verdict, unknown);
   EXPECT_EQ(chosen("%r5", "%r5").verdict, unknown) << "lanes that are not in it have no leader";
   EXPECT_EQ(chosen("0xffff", "0xffff").verdict, unknown);
-  // In each iteration.
-  EXPECT_EQ(
-      tcgen05_of("elect.sync _|%p2, -1; selp.b32 %r9, %r2, 0, %p2; mov.u32 %r14, 0;\n"
-                 "L: elect.sync _|%p1, -1; add.u32 %r14, %r14, 1; setp.lt.u32 %p3, %r14, 4; @%p3 bra L; "
-                 "mov.u32 %r10, %r9;")
-          .at(0)
-          .verdict,
-      proved);
+  // A register that the leader has set before a loop.
+  auto const before = [](std::string const& changes) {
+    return tcgen05_of(
+               "elect.sync _|%p2, -1; mov.u32 %r9, 0; @%p2 mov.u32 %r9, %r2; mov.u32 %r14, 0;\nL: elect.sync "
+               "_|%p1, -1; mov.u32 %r10, %r9;",
+               changes + "add.u32 %r14, %r14, 1; setp.lt.u32 %p3, %r14, 4; @%p3 bra L;")
+        .at(0);
+  };
+  EXPECT_EQ(before("").verdict, proved) << before("").reason;
+  EXPECT_EQ(before("mov.u32 %r9, 0;").verdict, unknown);
+  EXPECT_EQ(before("add.u32 %r9, %r9, 8192;").verdict, unknown);
 }
 
 TEST(KernelOperand, PartsThatMoveWithTheBaseAreNoCases) {
