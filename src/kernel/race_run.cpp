@@ -128,8 +128,7 @@ bool RaceRun::release() {
 
 /// Forgets the accesses before a barrier, except copies that may not be complete.
 void RaceRun::begin_interval() {
-  end_interval();
-  seen_.clear();
+  end_interval(), seen_.clear();
   for (Thread& t : threads_) {
     std::erase_if(t.copies, [](Copy const& c) { return c.done.has_value(); });
     for (std::size_t k = 0; k < t.copies.size(); ++k) {
@@ -274,6 +273,8 @@ RaceRun::Value RaceRun::load(Thread const& t, std::uint32_t number, Step const& 
   std::uint64_t const at = base.bits + s.b.value;
   if (at >= params_from) {
     std::uint64_t const symbol = (at - params_from) >> 20, offset = (at - params_from) & 0xfffff;
+    bool const none = symbol >= program_.symbols.size() || program_.symbols[symbol].space != Space::param;
+    if (none || static_cast<Space>(s.extra) == Space::global) return {};  // far from every pointer
     auto const word_of = [&](std::uint64_t o) {
       auto const key = std::pair(static_cast<std::uint32_t>(symbol), o / 4 * 4);
       read_.insert(key);
@@ -287,8 +288,7 @@ RaceRun::Value RaceRun::load(Thread const& t, std::uint32_t number, Step const& 
   }
   if (any_store_ || at >= locals_from || static_cast<Space>(s.extra) == Space::local) return {};
   Value out = loaded(at, s.width / 8, number, s.line);
-  join(out.data, base.data);
-  return out;
+  return join(out.data, base.data), out;
 }
 
 RaceRun::Value RaceRun::loaded(std::uint64_t at, unsigned bytes, std::uint32_t number, std::uint32_t line) {

@@ -568,6 +568,17 @@ TEST(KernelRaces, AGuardThatIsLoadedRacesForSomeData) {
                    .empty());
 }
 
+TEST(KernelRaces, AnIndexFarFromItsPointerIsNoParameter) {
+  for (std::string const space : {".global", ""})
+    for (std::string const far : {"0x7f00000000000000", "0x0000040200000000"}) {
+      KernelRaces const races =
+          expect_race("ld.param.u64 %rd1, [g]; xor.b64 %rd2, %rd1, " + far + "; ld" + space +
+                      ".u32 %r6, [%rd2]; st.shared.u32 [%r4], %r6; ld.shared.u32 %r7, [%r5];");
+      ASSERT_FALSE(races.races.empty());
+      EXPECT_EQ(races.races[0].params.size(), 1U) << space << far;  // n
+    }
+}
+
 TEST(KernelRaces, ANumberFromSharedMemoryIsDataIfItIsNotWritten) {
   std::string const load =
       " bar.sync 0; ld.shared.u32 %r7, [%r4]; bar.sync 0; " + at_the_number + store_there;
