@@ -101,7 +101,8 @@ program::MemoryAccess const* used_behind_inval(program::Program const& program, 
     program::Block const& block = program.blocks[b];
     for (std::uint32_t s = first; s < block.last; ++s)
       if (program::MemoryAccess const* const m = access_at(s);
-          m != nullptr && m->operand >= 0 && group_of(*m) != Group::wgmma)
+          m != nullptr && m->operand >= 0 &&
+          program.operands[static_cast<std::size_t>(m->operand)].role == program::OperandRole::barrier)
         return m;
     for (std::int32_t const to : {block.next, block.taken})
       if (to >= 0 && seen.insert(static_cast<std::uint32_t>(to)).second)
