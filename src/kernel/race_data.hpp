@@ -37,6 +37,7 @@ class LoadSets {
 
   [[nodiscard]] Set of(LoadedNumber const& load);
   [[nodiscard]] Set join(Set a, Set b);
+  void join_to(Set& to, Set other) { to = join(to, other); }
   [[nodiscard]] std::vector<LoadedNumber> loads(Set set) const;
   /// True if some loads of it are not kept.
   [[nodiscard]] bool is_cut(Set set) const;

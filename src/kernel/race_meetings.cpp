@@ -20,14 +20,16 @@ void RaceMeetings::begin(std::size_t threads) {
   interval = 0;
 }
 
-void RaceMeetings::add(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets) {
+void RaceMeetings::add(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets,
+                       ValueTerms& terms) {
   if (!flags.any() || o.thread == e.thread)
-    report(o, e, byte, sets);
+    report(o, e, byte, sets, terms);
   else if (met_.insert({o.access, e.access, o.thread, e.thread}).second)
     meetings_.push_back({o, e, byte});
 }
 
-void RaceMeetings::end_interval(LoadSets& sets, std::function<bool(std::uint32_t)> const& goes_on) {
+void RaceMeetings::end_interval(LoadSets& sets, ValueTerms& terms,
+                                std::function<bool(std::uint32_t)> const& goes_on) {
   auto const access = [&](RaceEvent const& e) {
     return FlagOrders::Access{e.thread, e.phase, e.flags, goes_on(e.thread)};
   };
@@ -35,19 +37,22 @@ void RaceMeetings::end_interval(LoadSets& sets, std::function<bool(std::uint32_t
     if (flags.may_order(access(m.first), access(m.second)))
       any_by_flag = true;
     else
-      report(m.first, m.second, m.byte, sets);
+      report(m.first, m.second, m.byte, sets, terms);
   meetings_.clear(), met_.clear();
   flags.begin_interval();
   ++interval;
 }
 
-void RaceMeetings::report(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets) {
+void RaceMeetings::report(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets,
+                          ValueTerms& terms) {
   bool const stores = o.role == RaceRole::write && e.role == RaceRole::write;
   bool const numbers = stores && !o.value.open && !e.value.open;
-  bool const equal = numbers && o.value.bits == e.value.bits, differ = numbers && !equal;
+  bool const differ = numbers && o.value.bits != e.value.bits;
+  ValueTerms::Term const term = stores ? terms.of(o.value) : 0;
+  bool const same = term != 0 && term == terms.of(e.value);
+  bool const lost = differ || (stores && terms.may_differ(o.value, e.value));
   LoadSets::Set const data = sets.join(o.data, e.data), values = sets.join(o.value.data, e.value.data);
-  bool const always = equal && values == 0;
-  RaceKind const kind = always ? RaceKind::same_value : stores ? RaceKind::lost_store : RaceKind::read_write;
+  RaceKind const kind = same ? RaceKind::same_value : lost ? RaceKind::lost_store : RaceKind::race;
   if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ, data == 0})
            .second)
     return;
@@ -57,6 +62,7 @@ void RaceMeetings::report(RaceEvent const& o, RaceEvent const& e, std::uint64_t 
                    {o.role != RaceRole::read, e.role != RaceRole::read},
                    byte,
                    interval,
+                   stores,
                    differ,
                    data,
                    stores ? values : 0});

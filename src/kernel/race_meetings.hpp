@@ -4,6 +4,7 @@
 #include "race_access.hpp"
 #include "race_data.hpp"
 #include "race_flags.hpp"
+#include "race_values.hpp"
 
 #include <swizproof/kernel/races.hpp>
 
@@ -15,12 +16,6 @@
 #include <vector>
 
 namespace swizproof::kernel_detail {
-
-struct RaceValue {
-  std::uint64_t bits = 0;
-  bool open = true;        ///< not known
-  LoadSets::Set data = 0;  ///< loads that it depends on
-};
 
 /// An access of a thread to a byte.
 struct RaceEvent {
@@ -39,11 +34,12 @@ struct RaceEvent {
 
 /// A race of a launch; `by` of an access is its index among the program's.
 struct MetRace {
-  RaceKind kind = RaceKind::read_write;
+  RaceKind kind = RaceKind::race;
   std::array<std::uint32_t, 2> access{}, thread{};
   std::array<bool, 2> write{};
   std::uint64_t byte = 0;
   std::uint32_t interval = 0;
+  bool stores = false;       ///< both store
   bool differ = false;       ///< two stores, whose values are known to differ in this launch
   LoadSets::Set data = 0;    ///< loads that it depends on
   LoadSets::Set values = 0;  ///< of two stores, loads that their values depend on
@@ -55,9 +51,9 @@ class RaceMeetings {
 
   void begin(std::size_t threads);
   /// Two accesses to a byte that no barrier orders. Each pair of instructions is one race of each kind.
-  void add(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets);
+  void add(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets, ValueTerms& terms);
   /// The pairs that met are races if no flag may order them. `goes_on`: a thread may do more in the interval than was executed.
-  void end_interval(LoadSets& sets, std::function<bool(std::uint32_t)> const& goes_on);
+  void end_interval(LoadSets& sets, ValueTerms& terms, std::function<bool(std::uint32_t)> const& goes_on);
 
   FlagOrders flags;
   std::vector<MetRace> found{};
@@ -69,7 +65,7 @@ class RaceMeetings {
     RaceEvent first{}, second{};
     std::uint64_t byte = 0;
   };
-  void report(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets);
+  void report(RaceEvent const& o, RaceEvent const& e, std::uint64_t byte, LoadSets& sets, ValueTerms& terms);
 
   std::vector<Meeting> meetings_{};
   std::set<std::array<std::uint32_t, 4>> met_{};  ///< accesses and threads of meetings

@@ -5,6 +5,8 @@
 #include <swizproof/program/step.hpp>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace swizproof::kernel_detail {
 
@@ -21,8 +23,6 @@ namespace {
 constexpr std::uint64_t most_block_steps = 1'500'000;  ///< of one block
 constexpr unsigned most_flag_reads = 256,              ///< of a thread before others go on
     most_flag_rounds = 64;                             ///< in which no barrier is passed
-constexpr std::uint64_t symbols_from = std::uint64_t{1} << 40, locals_from = std::uint64_t{1} << 41,
-                        params_from = std::uint64_t{1} << 42;
 
 /// Instructions whose writes of memory are not followed.
 bool writes_elsewhere(ptx::Opcode const& op) {
@@ -36,6 +36,35 @@ bool counts_threads(ptx::Instruction const& barrier) {
   return barrier.operands.size() == (barrier.opcode.has("red") ? 4U : 2U);
 }
 
+/// The word behind an atomic; nothing if it is not followed. `other`: the number that a compare-and-swap stores.
+std::optional<std::uint64_t> changed(ptx::Opcode const& op, std::uint64_t old, std::uint64_t by,
+                                     std::optional<std::uint64_t> other) {
+  if (op.has("add")) return old + by;
+  if (op.has("exch")) return by;
+  if (op.has("and")) return old & by;
+  if (op.has("or")) return old | by;
+  if (op.has("xor")) return old ^ by;
+  if (!other) return std::nullopt;
+  return old == (by & low_bits(32)) ? *other : old;
+}
+
+/// Adds the bytes of a register that a store stores.
+void add_bytes(RaceValue const& v, unsigned bytes, ValueTerms& terms, std::vector<RaceValue>& to) {
+  for (unsigned k = 0; k < bytes; ++k) {
+    to.push_back(k < 8 ? RaceValue{v.bits >> 8 * k & 0xff, v.open, v.data} : RaceValue{});
+    if (k < 8 && v.term != 0) to.back().term = terms.byte(v.term, k);
+  }
+}
+
+/// First byte and end of the array of an access; `end`: of shared memory.
+std::pair<std::uint64_t, std::uint64_t> bounds_of(Program const& program, SharedAccess const& access,
+                                                  std::uint64_t end) {
+  if (access.array < 0) return {0, end};
+  program::Variable const& v = program.symbols[static_cast<std::size_t>(access.array)];
+  std::uint64_t const first = v.placed.value_or(0);
+  return {first, v.extern_array ? end : first + v.bytes};
+}
+
 }  // namespace
 
 RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
@@ -46,15 +75,11 @@ RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
       of_block_(lowered.blocks.size()),
       end_(end),
       data_(function, lowered),
+      terms_(lowered),
+      bytes_(lowered, data_, terms_),
       meetings_(function) {
   for (program::LoweredInstruction const& i : lowered.instructions) of_block_[i.block].push_back(i);
-  for (std::size_t s = 0; s < lowered.symbols.size(); ++s) {
-    Space const space = lowered.symbols[s].space;
-    std::uint64_t const from = space == Space::local   ? locals_from
-                               : space == Space::param ? params_from
-                                                       : symbols_from;
-    addresses_.push_back(lowered.symbols[s].placed.value_or(from + (std::uint64_t{s} << 20)));
-  }
+  for (auto const& name : lowered.names) strong_.push_back(program::Opcode(name).is_strong());
   for (std::uint32_t i = 0; i < function.body.size(); ++i)
     if (function.body[i].opcode.name == "trap") traps_.insert(i);
 }
@@ -74,8 +99,7 @@ std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
   std::uint32_t const count = launch.block[0] * launch.block[1] * launch.block[2];
   threads_.assign(count, {});
   for (Thread& t : threads_) t.registers.resize(program_.widths.size());
-  memory_.clear(), seen_.clear(), read_.clear();
-  data_.clear();
+  bytes_.begin(launch), seen_.clear(), data_.clear(), terms_.clear();
   meetings_.begin(count);
   any_store_ = false, left_ = most_block_steps;
   unsigned rounds = 0;
@@ -97,7 +121,7 @@ std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
 /// Lets warps and the block go on whose threads all wait; false if none does.
 bool RaceRun::release() {
   using State = Thread::State;
-  bool moves = false;
+  bool moves = exchange_all();
   for (std::size_t w = 0; w < threads_.size(); w += 32) {
     auto const first = threads_.begin() + static_cast<std::ptrdiff_t>(w);
     auto const last = threads_.begin() + static_cast<std::ptrdiff_t>(std::min(w + 32, threads_.size()));
@@ -126,9 +150,41 @@ bool RaceRun::release() {
   return true;
 }
 
+/// Lets lanes go on that wait for each other at a shuffle; false if none does.
+bool RaceRun::exchange_all() {
+  bool moves = false;
+  for (std::size_t w = 0; w < threads_.size(); w += 32) {
+    std::size_t const count = std::min<std::size_t>(32, threads_.size() - w);
+    std::array<ShuffleLane, 32> lanes{};
+    for (std::size_t l = 0; l < count; ++l)
+      lanes[l].offer = threads_[w + l].offer, lanes[l].ended = threads_[w + l].state == Thread::State::ended;
+    if (!exchange(std::span(lanes).first(count), data_.sets)) continue;
+    moves = true;
+    for (std::size_t l = 0; l < count; ++l)
+      if (lanes[l].result) {
+        Thread& t = threads_[w + l];
+        t.taken = *lanes[l].result, t.state = Thread::State::runs, t.passed = true, t.offer.reset();
+      }
+  }
+  return moves;
+}
+
+/// Nothing if an instruction is no shuffle that waits for lanes that are known.
+std::optional<ShuffleOffer> RaceRun::offer_of(Thread const& t, ptx::Instruction const& i) {
+  if (i.opcode.name != "shfl" || !i.opcode.has("sync") || i.guard >= 0 || i.operands.size() < 5)
+    return std::nullopt;
+  Value const mask = value(t, i.operands[4]);
+  if (mask.open || mask.data != 0) return std::nullopt;
+  ShuffleOffer out{program::shuffle_mode(i.opcode), static_cast<std::uint32_t>(mask.bits),
+                   value(t, i.operands[1]), value(t, i.operands[2]), value(t, i.operands[3])};
+  if (t.where.by != 0) out.value.term = 0, data_.sets.join_to(out.value.data, t.where.by);
+  return out;
+}
+
 /// Forgets the accesses before a barrier, except copies that may not be complete.
 void RaceRun::begin_interval() {
-  end_interval(), seen_.clear();
+  end_interval();
+  seen_.clear();
   for (Thread& t : threads_) {
     std::erase_if(t.copies, [](Copy const& c) { return c.done.has_value(); });
     for (std::size_t k = 0; k < t.copies.size(); ++k) {
@@ -151,7 +207,7 @@ bool RaceRun::order_copies(Thread& t, ptx::Instruction const& i) {
   if (i.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(i.guard)];
     if (g.open) return t.state = Thread::State::stuck, false;
-    if (g.data != 0) join(t.where.by, g.data), t.where.stay();
+    if (g.data != 0) data_.sets.join_to(t.where.by, g.data), t.where.stay();
     if (((g.bits & 1) != 0) == i.guard_negated) return true;
   }
   if (commit) return ++groups, true;
@@ -169,7 +225,8 @@ void RaceRun::go(std::uint32_t number) {
   for (;;) {
     auto const* const written = t.at == 0 ? data_.met(t.where, t.block) : nullptr;
     if (written != nullptr) {
-      for (std::uint32_t const r : *written) join(t.registers[r].data, t.where.by);
+      for (std::uint32_t const r : *written)
+        data_.sets.join_to(t.registers[r].data, t.where.by), t.registers[r].term = 0;
       t.where = {};
     }
     Block const& block = program_.blocks[t.block];
@@ -184,6 +241,8 @@ void RaceRun::go(std::uint32_t number) {
         t.waits = list[t.at].instruction + 1;
         return;
       }
+      if (!t.passed) t.offer = offer_of(t, i);
+      if (t.offer) return void(t.state = Thread::State::at_shuffle);
       t.passed = false;
       if (FlagOrders::reads(i.opcode) && ++flag_reads > most_flag_reads) return;
       if (i.opcode.name == "shfl" || i.opcode.name == "vote" || i.opcode.name == "redux" ||
@@ -193,7 +252,7 @@ void RaceRun::go(std::uint32_t number) {
       std::uint32_t const from = t.at == 0 ? block.first : list[t.at - 1].last;
       std::optional<Change> const change = change_of(t, number, i);
       meetings_.flags.before(number, t.phase, i.opcode);
-      if (!steps(t, number, from, list[t.at].last, store ? &i : nullptr)) return;
+      if (!steps(t, number, from, list[t.at].last, &i)) return;
       meetings_.flags.after(number, t.phase, i.opcode);
       if (change) make(t, i, *change);
       if (store && i.opcode.space == Space::global) store_global(t, i);
@@ -223,90 +282,50 @@ bool RaceRun::branch(Thread& t) {
 }
 
 bool RaceRun::steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
-                    ptx::Instruction const* store) {
+                    ptx::Instruction const* of) {
   if (left_ <= last - first + 1) return left_ = 0, t.state = Thread::State::stuck, false;
   left_ -= last - first + 1;
   for (std::uint32_t s = first; s < last; ++s)
-    if (!step(t, number, program_.steps[s], store)) return t.state = Thread::State::stuck, false;
+    if (!step(t, number, program_.steps[s], of)) return t.state = Thread::State::stuck, false;
   return true;
 }
 
-bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruction const* store) {
-  if (s.action == Action::access) return access(t, number, s.extra, store);
+bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruction const* of) {
+  if (s.action == Action::access) return access(t, number, s.extra, of);
   if (s.dst < 0) return true;
   Value out;
-  Value const a = value(t, s.a), b = value(t, s.b), c = value(t, s.c);
-  if (s.action == Action::choose) {
-    out = a.open ? Value{} : (a.bits & 1) != 0 ? b : c;
-    join(out.data, a.data);
-    out.bits &= low_bits(s.width);
-  } else if (program::computes(s.action)) {
-    // A number that a zero absorbs is not needed.
-    bool const zero = (s.action == Action::bit_and || s.action == Action::mul || s.action == Action::both) &&
-                      ((!a.open && a.bits == 0) || (!b.open && b.bits == 0));
-    out = {zero ? 0 : program::result_of(s, a.bits, b.bits, c.bits), !zero && (a.open || b.open || c.open),
-           data_.sets.join(data_.sets.join(a.data, b.data), c.data)};
-  } else if (s.action == Action::load) {
+  if (s.action == Action::load) {
     out = load(t, number, s);
+  } else if (s.action == Action::shuffle) {
+    out = std::exchange(t.taken, Value{});
   } else if (s.action == Action::special) {
-    out = special(s, number);
+    auto const x =
+        program::special_of(s.extra, {number, number % 32, launch_->block, launch_->grid, launch_->index});
+    out = {x.value_or(0) & low_bits(s.width), !x};
   } else if (s.action == Action::symbol) {
-    out = {addresses_[s.extra] & low_bits(s.width), false, 0};
-  } else if (s.action == Action::opaque && !a.open && !b.open && !c.open) {
-    auto const f = program::float_result(program_.names[s.extra], {a.bits, b.bits, c.bits});
-    out = {f.value_or(0) & low_bits(s.width), !f, data_.sets.join(data_.sets.join(a.data, b.data), c.data)};
+    out = {bytes_.address_of(s.extra) & low_bits(s.width), false};
+  } else if (program::computes(s.action) || s.action == Action::choose || s.action == Action::opaque) {
+    out = value_of_step(program_, s, {value(t, s.a), value(t, s.b), value(t, s.c)}, data_.sets, terms_);
   }
   if (out.open) out.bits = 0;
   t.registers[static_cast<std::size_t>(s.dst)] = out;
   return true;
 }
 
-RaceRun::Value RaceRun::special(Step const& s, std::uint32_t number) const {
-  auto const x =
-      program::special_of(s.extra, {number, number % 32, launch_->block, launch_->grid, launch_->index});
-  return {x.value_or(0) & low_bits(s.width), !x, 0};
-}
-
 RaceRun::Value RaceRun::load(Thread const& t, std::uint32_t number, Step const& s) {
   Value const base = value(t, s.a);
   if (base.open) return {};
   std::uint64_t const at = base.bits + s.b.value;
-  if (at >= params_from) {
-    std::uint64_t const symbol = (at - params_from) >> 20, offset = (at - params_from) & 0xfffff;
-    bool const none = symbol >= program_.symbols.size() || program_.symbols[symbol].space != Space::param;
-    if (none || static_cast<Space>(s.extra) == Space::global) return {};  // far from every pointer
-    auto const word_of = [&](std::uint64_t o) {
-      auto const key = std::pair(static_cast<std::uint32_t>(symbol), o / 4 * 4);
-      read_.insert(key);
-      auto const found = launch_->params.find(key);
-      return (found == launch_->params.end() ? 0 : found->second) >> 8 * (o % 4);
-    };
-    std::uint64_t const low = word_of(offset);
-    std::uint64_t const bits =
-        s.width == 64 ? (low & 0xffffffff) | word_of(offset + 4) << 32 : low & low_bits(s.width);
-    return {bits, false, base.data};
+  Value out;
+  if (at >= RaceBytes::params_from) {
+    out = bytes_.parameter(at, s.width, static_cast<Space>(s.extra));
+  } else {
+    if (any_store_ || at >= RaceBytes::locals_from || static_cast<Space>(s.extra) == Space::local) return {};
+    out = bytes_.loaded(at, s.width / 8, number, s.line);
+    if (strong_[s.c.value]) out.term = 0;  // another one may see another number
   }
-  if (any_store_ || at >= locals_from || static_cast<Space>(s.extra) == Space::local) return {};
-  Value out = loaded(at, s.width / 8, number, s.line);
-  return join(out.data, base.data), out;
-}
-
-RaceRun::Value RaceRun::loaded(std::uint64_t at, unsigned bytes, std::uint32_t number, std::uint32_t line) {
-  Value out{0, false, data_.stored};
-  bool initial = false;  // some bytes were not stored by the block
-  for (unsigned k = 0; k < bytes; ++k) {
-    auto const found = memory_.find(at + k);
-    Value byte{0, false, 0};
-    if (found != memory_.end())
-      byte = found->second, join(out.data, byte.data);
-    else if (initial = true; launch_->counts || launch_->falls)
-      byte.bits =
-          (launch_->falls ? 1023 - ((at + k) >> 2 & 1023) : (at + k) >> 2) >> 8 * ((at + k) % 4) & 0xff;
-    out.open = out.open || byte.open;
-    out.bits |= byte.bits << 8 * k;
-  }
-  if (initial) join(out.data, data_.sets.of({line, number, at, out.bits, bytes}));
-  return out.open ? Value{} : out;
+  if (base.data != 0) data_.sets.join_to(out.data, base.data), out.term = 0;
+  return out;
 }
 
 /// Nothing if it is not followed.
@@ -325,53 +344,55 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t
   if (address.parts.empty() || address.parts[0].kind != ptx::Operand::Kind::reg) return std::nullopt;
   Value const base = t.registers[address.parts[0].reg], by = value(t, i.operands[where + 1]);
   if (base.open || by.open) return std::nullopt;
-  Change out{base.bits + address.value, 4, loaded(base.bits + address.value, 4, number, i.line), {}};
+  Change out{base.bits + address.value, 4, bytes_.loaded(base.bits + address.value, 4, number, i.line), {}};
   if (out.old.open) return std::nullopt;
-  join(out.old.data, base.data);
+  data_.sets.join_to(out.old.data, base.data);
+  out.old.term = 0;
   bool const compares = op.has("cas") && i.operands.size() > where + 2;
   Value const other = compares ? value(t, i.operands[where + 2]) : Value{0, false, 0};
   if (other.open) return std::nullopt;
-  std::uint64_t const old = out.old.bits;
-  std::uint64_t now = old;
-  if (op.has("add"))
-    now = old + by.bits;
-  else if (op.has("exch"))
-    now = by.bits;
-  else if (op.has("and"))
-    now = old & by.bits;
-  else if (op.has("or"))
-    now = old | by.bits;
-  else if (op.has("xor"))
-    now = old ^ by.bits;
-  else if (compares)
-    now = old == (by.bits & low_bits(32)) ? other.bits : old;
-  else
-    return std::nullopt;
-  out.now = {now & low_bits(32), false, data_.sets.join(data_.sets.join(out.old.data, by.data), t.where.by)};
-  join(out.now.data, other.data);
+  auto const now = changed(op, out.old.bits, by.bits, compares ? std::optional(other.bits) : std::nullopt);
+  if (!now) return std::nullopt;
+  out.now = {*now & low_bits(32), false, data_.sets.join(data_.sets.join(out.old.data, by.data), t.where.by)};
+  data_.sets.join_to(out.now.data, other.data);
   return out;
 }
 
 void RaceRun::make(Thread& t, ptx::Instruction const& i, Change const& change) {
   for (unsigned k = 0; k < change.bytes; ++k)
-    memory_[change.at + k] = {change.now.bits >> 8 * k & 0xff, false, change.now.data};
+    bytes_.put(change.at + k, {change.now.bits >> 8 * k & 0xff, false, change.now.data});
   if (i.opcode.name == "atom" && i.operands[0].kind == ptx::Operand::Kind::reg)
     t.registers[i.operands[0].reg] = change.old;
 }
 
-/// `where`: loads that decide the address.
-void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where) {
-  join(data_.stored, where);
-  if (i.operands.size() < 2) return;
+/// The bytes that a store stores.
+std::vector<RaceRun::Value> RaceRun::stored_by(Thread const& t, ptx::Instruction const& i) {
+  std::vector<Value> out;
+  if (i.operands.size() < 2) return out;
   ptx::Operand const& from = i.operands[1];
   std::vector<ptx::Operand> const one{from};
   std::vector<ptx::Operand> const& parts = from.kind == ptx::Operand::Kind::vector ? from.parts : one;
   unsigned const bytes = std::max(i.opcode.type.bits, 8U) / 8;
-  for (ptx::Operand const& part : parts) {
-    Value const v = value(t, part);
-    for (unsigned k = 0; k < bytes; ++k)
-      memory_[at++] =
-          k < 8 ? Value{v.bits >> 8 * k & 0xff, v.open, data_.sets.join(v.data, t.where.by)} : Value{};
+  for (ptx::Operand const& part : parts) add_bytes(value(t, part), bytes, terms_, out);
+  return out;
+}
+
+/// The bytes of global memory that a copy copies, if the block has not written them.
+std::vector<RaceRun::Value> RaceRun::copied_by(Thread const& t, ptx::Instruction const& i, unsigned bytes) {
+  std::vector<Value> out;
+  if (i.operands.size() != 3 || i.operands[1].parts.empty()) return out;
+  Value const base = value(t, i.operands[1].parts[0]);
+  for (unsigned k = 0; k < bytes && !base.open && base.data == 0 && !any_store_; ++k)
+    out.push_back({0, true, 0, bytes_.initial(base.bits + i.operands[1].value + k)});
+  return out;
+}
+
+/// `where`: loads that decide the address.
+void RaceRun::store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where) {
+  data_.sets.join_to(data_.stored, where);
+  for (Value byte : stored_by(t, i)) {
+    if (t.where.by != 0) data_.sets.join_to(byte.data, t.where.by), byte.term = 0;
+    bytes_.put(at++, byte);
   }
 }
 
@@ -379,7 +400,7 @@ void RaceRun::store_global(Thread const& t, ptx::Instruction const& i) {
   if (i.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(i.guard)];
     if (g.open) any_store_ = true;
-    join(data_.stored, g.data);
+    data_.sets.join_to(data_.stored, g.data);
     if (!g.open && ((g.bits & 1) != 0) == i.guard_negated) return;
   }
   ptx::Operand const& where = i.operands[0];
@@ -390,7 +411,8 @@ void RaceRun::store_global(Thread const& t, ptx::Instruction const& i) {
 }
 
 /// An access to shared memory, if the address is there; false if the thread cannot go on.
-bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store_of) {
+bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* of) {
+  ptx::Instruction const* const store_of = of != nullptr && of->opcode.name == "st" ? of : nullptr;
   MemoryAccess const& m = program_.accesses[index];
   if (m.global) return true;  // the source of a copy
   SharedAccess const& known = accesses_[index];
@@ -398,14 +420,14 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   if (m.guard >= 0) {
     Value const g = t.registers[static_cast<std::size_t>(m.guard)];
     if (g.open) return any_store_ = any_store_ || known.role != RaceRole::read, true;
-    join(data, g.data);
-    if (known.role != RaceRole::read) join(data_.stored, g.data);
+    data_.sets.join_to(data, g.data);
+    if (known.role != RaceRole::read) data_.sets.join_to(data_.stored, g.data);
     if (((g.bits & 1) != 0) == m.guard_negated) return true;
   }
   Value const base = value(t, m.address);
   if (base.open) return any_store_ = any_store_ || known.role != RaceRole::read, true;
-  join(data, base.data);
-  if (known.role != RaceRole::read) join(data_.stored, base.data);
+  data_.sets.join_to(data, base.data);
+  if (known.role != RaceRole::read) data_.sets.join_to(data_.stored, base.data);
   std::uint64_t const at = base.bits + m.offset;
   if (m.generic && at >= shared_window) {
     if (store_of != nullptr) store(t, *store_of, at, base.data);
@@ -416,20 +438,16 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   if (known.tile) return wgmma(t, number, index, {base.bits, false, data});
   if (m.bytes == 0) return any_store_ = true, true;  // a box that is not known
   if (number % 32 >= known.givers) return true;
-  std::uint64_t first = 0, last = end_;
-  if (known.array >= 0) {
-    program::Variable const& v = program_.symbols[static_cast<std::size_t>(known.array)];
-    first = v.placed.value_or(0);
-    if (!v.extern_array) last = first + v.bytes;
-  }
+  auto const [first, last] = bounds_of(program_, known, end_);
   std::uint64_t const unit = std::min<std::uint64_t>(m.bytes & (0 - m.bytes), 16);
   if (at < first || at + m.bytes > last || at % unit != 0) return false;
-  if (store_of != nullptr) store(t, *store_of, at, base.data);
+  std::vector<Value> stored = known.copy ? copied_by(t, *of, m.bytes) : std::vector<Value>();
+  if (store_of != nullptr) store(t, *store_of, at, base.data), stored = stored_by(t, *store_of);
   for (std::uint64_t b = at; b < at + m.bytes; ++b) {
-    if (store_of == nullptr && known.role != RaceRole::read) memory_[b] = Value{};
+    if (store_of == nullptr && known.role != RaceRole::read) bytes_.put(b, Value{});
     Event e = event_of(t, number, index, data);
     if (known.matrix) e.by = known.matrix->accessors(number, static_cast<std::uint32_t>(b - at));
-    if (store_of != nullptr) e.value = memory_[b];
+    if (b - at < stored.size()) e.value = stored[b - at];
     known.copy ? note_copy(t, e, b, Group::copy) : note(e, b);
   }
   return true;
@@ -489,14 +507,15 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
       meetings_.any_by_flag = true;  // of a lane that is not known
       continue;
     }
-    meetings_.add(o, e, byte, data_.sets);
+    meetings_.add(o, e, byte, data_.sets, terms_);
   }
   if (of_role < 3) all.push_back(e);
 }
 
 void RaceRun::end_interval() {
-  meetings_.end_interval(data_.sets, [&](std::uint32_t thread) {
-    return threads_[thread].state == Thread::State::stuck || threads_[thread].state == Thread::State::runs;
+  meetings_.end_interval(data_.sets, terms_, [&](std::uint32_t thread) {
+    Thread::State const s = threads_[thread].state;
+    return s == Thread::State::stuck || s == Thread::State::runs || s == Thread::State::at_shuffle;
   });
 }
 

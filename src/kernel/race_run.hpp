@@ -1,15 +1,18 @@
 // One block on numbers, thread by thread from barrier to barrier: an order of its threads that a launch can have.
 //
 // A launch has zeros in memory, shared memory too, or rising or falling numbers of its words; the block loads again what it stores. Atomics on words of shared memory take
-// effect in the order in which threads are run. A value that is not followed (a shuffle's, most of floating point) is open. A thread that branches on an open value, or leaves an array, goes no further; what
+// effect in the order in which threads are run. A value that is not followed (most of floating point) is open: what is known of it is its term (race_values.hpp). A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own. Instructions of the whole
 // warp, shuffles and those of wgmma, are taken to order its threads. Two accesses that a flag may order (race_flags.hpp) are no race. A thread that reads flags again and again lets others go on.
 #pragma once
 
 #include "race_access.hpp"
+#include "race_bytes.hpp"
 #include "race_data.hpp"
 #include "race_intervals.hpp"
 #include "race_meetings.hpp"
+#include "race_shuffles.hpp"
+#include "race_values.hpp"
 
 #include <swizproof/kernel/races.hpp>
 #include <swizproof/program/program.hpp>
@@ -28,15 +31,6 @@
 
 namespace swizproof::kernel_detail {
 
-/// A launch of one block.
-struct RaceLaunch {
-  std::array<std::uint32_t, 3> block{1, 1, 1}, index{}, grid{1, 1, 1};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
-      params{};         ///< 4 bytes each, by symbol and offset
-  bool counts = false;  ///< memory holds the number of each word, else 0
-  bool falls = false;   ///< or 1023 minus its number modulo 1024
-};
-
 class RaceRun {
  public:
   static constexpr std::uint64_t shared_window = 1 << 24;  ///< addresses below are shared memory
@@ -48,7 +42,9 @@ class RaceRun {
   using Found = MetRace;
   std::vector<Found> const& run(RaceLaunch const& launch);
   /// Parameters that it read, by symbol and offset.
-  [[nodiscard]] std::set<std::pair<std::uint32_t, std::uint64_t>> const& read() const { return read_; }
+  [[nodiscard]] std::set<std::pair<std::uint32_t, std::uint64_t>> const& read() const {
+    return bytes_.read();
+  }
   /// Loads of the launch, by the sets in what run() found.
   [[nodiscard]] LoadSets& sets() { return data_.sets; }
   /// True if every thread came to its end.
@@ -71,7 +67,16 @@ class RaceRun {
     std::vector<Value> registers{};
     std::uint32_t block = 0, at = 0;  ///< instruction of the block
     bool passed = false;              ///< the barrier at which it was
-    enum class State : std::uint8_t { runs, at_barrier, at_warp, ended, stuck } state = State::runs;
+    enum class State : std::uint8_t {
+      runs,
+      at_barrier,
+      at_warp,
+      at_shuffle,
+      ended,
+      stuck
+    } state = State::runs;
+    std::optional<ShuffleOffer> offer{};  ///< at a shuffle
+    Value taken{};                        ///< what it gets there
     std::uint32_t waits = 0, phase = 0;
     std::array<std::uint32_t, 5> groups{};  ///< committed, by Group
     std::vector<Copy> copies{};
@@ -79,13 +84,11 @@ class RaceRun {
   };
   void go(std::uint32_t number);
   bool steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
-             ptx::Instruction const* store);
+             ptx::Instruction const* of);
   bool branch(Thread& t);
-  bool step(Thread& t, std::uint32_t number, program::Step const& s, ptx::Instruction const* store);
-  bool access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* store);
+  bool step(Thread& t, std::uint32_t number, program::Step const& s, ptx::Instruction const* of);
+  bool access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* of);
   Value load(Thread const& t, std::uint32_t number, program::Step const& s);
-  /// The number in memory from a byte on, loaded at a line.
-  [[nodiscard]] Value loaded(std::uint64_t at, unsigned bytes, std::uint32_t number, std::uint32_t line);
   /// An atomic's change of a word.
   struct Change {
     std::uint64_t at = 0;
@@ -95,7 +98,10 @@ class RaceRun {
   [[nodiscard]] std::optional<Change> change_of(Thread const& t, std::uint32_t number,
                                                 ptx::Instruction const& i);
   void make(Thread& t, ptx::Instruction const& i, Change const& change);
-  Value special(program::Step const& s, std::uint32_t number) const;
+  [[nodiscard]] std::optional<ShuffleOffer> offer_of(Thread const& t, ptx::Instruction const& i);
+  bool exchange_all();
+  [[nodiscard]] std::vector<Value> stored_by(Thread const& t, ptx::Instruction const& i);
+  [[nodiscard]] std::vector<Value> copied_by(Thread const& t, ptx::Instruction const& i, unsigned bytes);
   void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where);
   void store_global(Thread const& t, ptx::Instruction const& i);
   void note(Event const& e, std::uint64_t byte);
@@ -111,22 +117,21 @@ class RaceRun {
   [[nodiscard]] bool ordered(Event const& a, Event const& b) const;
   [[nodiscard]] Event event_of(Thread const& t, std::uint32_t number, std::uint32_t index,
                                LoadSets::Set data) const;
-  void join(LoadSets::Set& to, LoadSets::Set other) { to = data_.sets.join(to, other); }
 
   ptx::Function const& function_;
   program::Program const& program_;
   std::vector<SharedAccess> const& accesses_;
   std::vector<std::vector<program::LoweredInstruction>> of_block_{};
-  std::vector<std::uint64_t> addresses_{};  ///< of symbols
-  std::uint64_t end_;                       ///< of shared memory
-  std::set<std::uint32_t> traps_{};         ///< indices in the body
+  std::uint64_t end_;                ///< of shared memory
+  std::set<std::uint32_t> traps_{};  ///< indices in the body
   RaceLaunch const* launch_ = nullptr;
   std::vector<Thread> threads_{};
-  std::unordered_map<std::uint64_t, Value> memory_{};
   bool any_store_ = false;  ///< to an address that is not known
   DataDecisions data_;
+  ValueTerms terms_;
+  RaceBytes bytes_;
+  std::vector<bool> strong_{};  ///< loads, by name
   std::unordered_map<std::uint64_t, std::vector<Event>> seen_{};
-  std::set<std::pair<std::uint32_t, std::uint64_t>> read_{};
   RaceMeetings meetings_;
   std::uint64_t left_ = 0;  ///< steps
   bool complete_ = false;

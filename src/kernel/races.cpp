@@ -42,7 +42,7 @@ std::string_view name_of(RaceKind kind) {
   switch (kind) {
     case RaceKind::lost_store:
       return "lost store";
-    case RaceKind::read_write:
+    case RaceKind::race:
       return "race";
     case RaceKind::same_value:
       break;
@@ -110,6 +110,9 @@ program::MemoryAccess const* used_behind_inval(program::Program const& program, 
   }
   return nullptr;
 }
+
+/// True for two stores of values that are not known to be equal or to differ.
+bool is_open(Race const& r) { return r.kind == RaceKind::race && r.first.write && r.second.write; }
 
 class RaceSearch {
  public:
@@ -205,7 +208,15 @@ class RaceSearch {
     RaceLaunches const launches(program_, function_, shapes_, params_, shared_.descriptors);
     for (std::array<std::uint32_t, 3> const& block : launches.blocks())
       for (unsigned style = 0; style < race_styles; ++style)
-        if (execute(runs, launches.of_style(block, style)) && out_.races.front().data.empty()) return;
+        if (RaceLaunch launch = launches.of_style(block, style);
+            execute(runs, launch) && out_.races.front().data.empty())
+          return compare_values(runs, std::move(launch));
+  }
+
+  /// Looks for stores of different values in a launch with a race, with numbers in memory.
+  void compare_values(RaceRun& runs, RaceLaunch launch) {
+    bool const open = std::any_of(out_.races.begin(), out_.races.end(), is_open);
+    if (open && !std::exchange(launch.counts, true)) execute(runs, launch);
   }
 
   /// True if this launch has a race, or one before it; all are noted. A race for some data is the answer if no launch has one for all data.
@@ -217,7 +228,7 @@ class RaceSearch {
     FoundRaces const names(module_, function_, program_, params_, options_);
     for (RaceRun::Found f : found) {
       f.kind = kind_of(f);
-      if (f.kind != RaceKind::read_write && options_.same_values && !f.differ) continue;
+      if (f.stores && options_.same_values && !f.differ) continue;
       if (out_.races.size() < 64 || f.data == 0) out_.races.push_back(names.race_of(f, launch, runs));
     }
     if (out_.races.empty()) return false;
@@ -271,7 +282,8 @@ class RaceSearch {
 
   /// The kind of a race: stores of loaded numbers that are equal for all data are of one value.
   RaceKind kind_of(RaceRun::Found const& f) {
-    if (f.kind != RaceKind::lost_store || f.differ || f.values == 0 || options_.same_values) return f.kind;
+    if (!f.stores || f.kind == RaceKind::same_value || f.differ || f.values == 0 || options_.same_values)
+      return f.kind;
     auto const [at, fresh] = of_one_value_.try_emplace({f.access[0], f.access[1]}, false);
     if (fresh) {
       if (!with_values_) {

@@ -2,6 +2,13 @@
 
 namespace swizproof::program {
 
+Shuffle shuffle_mode(Opcode const& op) {
+  return op.has("up")     ? Shuffle::up
+         : op.has("down") ? Shuffle::down
+         : op.has("bfly") ? Shuffle::bfly
+                          : Shuffle::idx;
+}
+
 std::optional<unsigned> shuffle_in_range(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
   std::uint32_t const clamp = c & 31, segment = c >> 8 & 31, by = b & 31;
   std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;

@@ -1,6 +1,8 @@
 // Exchanges within a warp.
 #include "lowering.hpp"
 
+#include <swizproof/program/step.hpp>
+
 namespace swizproof::ptx {
 
 namespace {
@@ -29,10 +31,7 @@ Source within_segment(Steps& steps, Shuffle mode, Source b, Source c) {
 void shuffle(Steps& steps, Instruction const& i) {
   Opcode const& op = i.opcode;
   Operand const& d = operand(i, 0);
-  Shuffle const mode = op.has("up")     ? Shuffle::up
-                       : op.has("down") ? Shuffle::down
-                       : op.has("bfly") ? Shuffle::bfly
-                                        : Shuffle::idx;
+  Shuffle const mode = program::shuffle_mode(op);
   if (!op.has("sync") || steps.guard >= 0) {  // lanes that a guard switches off give no value
     steps.unknown(i);
     return;

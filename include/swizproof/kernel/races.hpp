@@ -26,9 +26,9 @@ enum class RaceVerdict : std::uint8_t { proved, refuted, unknown };
 
 /// Kinds of races.
 enum class RaceKind : std::uint8_t {
-  lost_store,  ///< two threads write one byte
-  read_write,
-  same_value  ///< two threads write one value
+  lost_store,  ///< two threads write values that differ, or that differ for some data
+  race,        ///< one reads, or it is not known whether the values that both write differ
+  same_value   ///< two threads write values that are equal for all data
 };
 /// `lost store`, `race`, `same-value race`.
 [[nodiscard]] std::string_view name_of(RaceKind kind);
@@ -52,7 +52,7 @@ struct RaceData {
 
 /// A race that an execution has.
 struct Race {
-  RaceKind kind = RaceKind::read_write;
+  RaceKind kind = RaceKind::race;
   RaceAccess first{}, second{};
   std::uint64_t byte = 0;      ///< address in shared memory
   std::string array{};         ///< array with the byte; empty: none

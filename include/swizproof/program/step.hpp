@@ -3,6 +3,7 @@
 
 #include <swizproof/core/word.hpp>
 #include <swizproof/engine/term.hpp>
+#include <swizproof/program/opcode.hpp>
 #include <swizproof/program/program.hpp>
 
 #include <array>
@@ -33,6 +34,9 @@ namespace swizproof::program {
                                              std::uint64_t c) {
   return value_of({op_of(s.action), s.width}, a, b, c) & low_bits(s.width);
 }
+
+/// `shuffle_mode(Opcode("shfl.sync.bfly.b32"))` is Shuffle::bfly. Checked by tests/reference/kernel.py.
+[[nodiscard]] Shuffle shuffle_mode(Opcode const& op);
 
 /// Lane whose value a lane gets by shfl with operands b and c; itself, if it is out of bounds. [PTX ISA 9.1: shfl.sync]
 /// `shuffle_source(Shuffle::down, 3, 2, 31)` is 5. Checked by Kernel.AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue and tests/reference/kernel.py.

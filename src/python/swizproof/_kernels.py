@@ -193,7 +193,7 @@ class RaceData(Record):
 
 @record
 class Race(Record):
-    """Two threads of a block access `byte` in one interval between barriers, after `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store", "race" or "same-value race"; `block`, `block_index` and `params` are the launch. It happens in this launch for all data, or if the loaded numbers in `data` have these values; with `more_data` others lead to it too."""
+    """Two threads of a block access `byte` in one interval between barriers, after `barriers` barriers: `offset` bytes into `array`. `kind` is "lost store" (both write, and values differ, or differ for some data), "race" (one reads, or it is not known whether what both write differs) or "same-value race" (both write one value for all data); `block`, `block_index` and `params` are the launch. It happens in this launch for all data, or if the loaded numbers in `data` have these values; with `more_data` others lead to it too."""
 
     kind: str
     byte: int

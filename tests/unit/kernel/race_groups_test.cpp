@@ -6,14 +6,14 @@
 namespace swizproof {
 namespace {
 
-KernelRaces races_of(std::string const& body, unsigned threads, bool proxies = true) {
+KernelRaces races_in_block(std::string const& body, unsigned threads, bool proxies = true) {
   KernelOptions options;
   options.races = true, options.proxies = proxies;
   options.block = {{threads, 1, 1}};
   return report_of(body, std::move(options)).races.value();
 }
 void expect_races(std::string const& body, RaceVerdict verdict, unsigned threads = 128) {
-  KernelRaces const races = races_of(body, threads, false);
+  KernelRaces const races = races_in_block(body, threads, false);
   EXPECT_EQ(races.verdict, verdict) << body << ": " << races.reason;
 }
 
@@ -102,13 +102,13 @@ TEST(KernelRaces, AnAddressHasWhatTheFirstLaneGives) {
   };
   std::string const warp = "shr.u32 %r5, %r1, 5; ";
   expect_races(kernel(warp, "0"), RaceVerdict::proved);
-  expect_races(kernel("shr.u32 %r5, %r1, 6; ", "0"), RaceVerdict::unknown);
+  expect_races(kernel("shr.u32 %r5, %r1, 6; ", "0"), RaceVerdict::refuted);
   expect_races(kernel(warp, "%r3"), RaceVerdict::unknown);
-  expect_races(kernel("mov.u32 %r5, 0; ", "0"), RaceVerdict::unknown);
+  expect_races(kernel("mov.u32 %r5, 0; ", "0"), RaceVerdict::refuted);
   expect_races(
       "shfl.sync.idx.b32 %r6, %r1, 0, 31, -1;\nshl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; st.shared.u32 "
       "[%r6], %r1;\n",
-      RaceVerdict::unknown);
+      RaceVerdict::refuted);
 }
 
 // The thread that copies waits: other threads come to neither.

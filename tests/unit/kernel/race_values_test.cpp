@@ -1,0 +1,110 @@
+#include "race_case.hpp"
+
+#include <algorithm>
+
+namespace swizproof {
+namespace {
+
+TEST(KernelRaces, StoresOfLoadedValuesMayBeOfOneValue) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  std::string const stores = " st.shared.u32 [%r2], %r6;";
+  EXPECT_EQ(races_of("mov.u32 %r6, %r1;" + stores, accepted).verdict, RaceVerdict::refuted);
+  // Shared memory that no thread has written may hold any numbers.
+  EXPECT_EQ(races_of("ld.shared.u32 %r6, [%r4+4096];" + stores, accepted).verdict, RaceVerdict::refuted);
+}
+
+// Lanes l and l + 32 store what both load from g + 4 (l % 32), at one word, and functions of it.
+TEST(KernelRaces, StoresOfOneLoadAreOfOneValue) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  std::string const address =
+      "ld.param.u64 %rd1, [g]; and.b32 %r7, %r1, 31; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd1, %rd1, %rd2; "
+      "and.b32 %r8, %r4, 127; add.u32 %r8, %r8, %r2; ";
+  std::string const load = address + "ld.global.u32 %r6, [%rd1]; ", own = "st.shared.u32 [%r8], %r6; ";
+  auto const one_value = [&](std::string const& body) {
+    expect_race(body, RaceKind::same_value);
+    KernelRaces const races = races_of(body, accepted);
+    EXPECT_EQ(races.verdict, RaceVerdict::proved) << body << ": " << races.reason;
+    std::string const assumed = "nothing writes what the kernel loads from g, while it runs";
+    EXPECT_NE(std::find(races.assumed.begin(), races.assumed.end(), assumed), races.assumed.end()) << body;
+  };
+  auto const other = [&](std::string const& body, RaceKind kind = RaceKind::lost_store) {
+    expect_race(body, kind);
+    EXPECT_NE(races_of(body, accepted).verdict, RaceVerdict::proved) << body;
+  };
+  one_value(load + own);
+  one_value("ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; st.shared.u32 [%r2], %r6;");
+  one_value(load + "popc.b32 %r6, %r6; sub.u32 %r6, %r6, %r3; " + own);
+  one_value(address + "mov.u32 %r6, 0; setp.lt.u32 %p1, %r7, %r3; @%p1 ld.global.u32 %r6, [%rd1]; " + own);
+  one_value(load + own + "ld.global.u32 %r9, [%rd1]; st.shared.u32 [%r8], %r9;");
+  one_value(looped(address, "ld.global.u32 %r6, [%rd1]; " + own + "bar.sync 0; add.s64 %rd1, %rd1, 128;"));
+  one_value(address + "ld.global.v2.u32 {%r6, %r9}, [%rd1]; and.b32 %r8, %r1, 31; shl.b32 %r8, %r8, 3; " +
+            "add.u32 %r8, %r8, %r2; st.shared.v2.u32 [%r8], {%r9, %r6};");
+  // Another function in each lane, other words of one vector, and a load that others may write meanwhile.
+  other(load + "shr.u32 %r9, %r1, 5; add.u32 %r6, %r6, %r9; " + own);
+  other(load + "popc.b32 %r9, %r6; setp.lt.u32 %p1, %r1, 32; @%p1 mov.u32 %r6, %r9; " + own);
+  other(looped(address, "ld.global.u32 %r6, [%rd1]; " + own + "add.s64 %rd1, %rd1, 128;"));
+  other(address + "ld.volatile.global.u32 %r6, [%rd1]; " + own, RaceKind::race);
+  // A kernel that writes there itself, before or behind, by a store, an atomic or a copy; and by a pointer that is not known.
+  other(load + own + "st.global.u32 [%rd1], %r1;");
+  other(load + own + "st.global.u32 [%rd1+4096], %r1;", RaceKind::same_value);  // in this launch
+  other(load + own + "red.global.add.u32 [%rd1], %r1;", RaceKind::race);
+  other(load + own + "ld.global.u64 %rd2, [%rd1]; st.global.u32 [%rd2], %r1;", RaceKind::race);
+  other(load + own +
+        "ld.param.u32 %r10, [g]; ld.param.u32 %r11, [g+4]; mov.b64 %rd2, {%r10, %r11}; "
+        "st.global.u32 [%rd2], %r1;");
+  other(load + own + "cvta.to.global.u64 %rd1, %rd1; st.u32 [%rd1], %r1;");
+}
+
+// Lanes l and l ^ 1 store a function of the numbers that both have loaded, at one word.
+TEST(KernelRaces, LanesOfAButterflyStoreOneValue) {
+  std::string const address =
+                        "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; "
+                        "and.b32 %r8, %r4, 248; "
+                        "add.u32 %r8, %r8, %r2; ",
+                    load = address + "ld.global.u32 %r6, [%rd1]; ", own = " st.shared.u32 [%r8], %r6;";
+  auto const with = [](std::string const& op, std::string const& shuffle = "bfly.b32 %r7, %r6, 1, 31, -1; ") {
+    return "shfl.sync." + shuffle + op + " %r6, %r6, %r7;";
+  };
+  for (std::string const op : {"add.f32", "add.u32", "mul.lo.s32", "max.f32", "xor.b32"})
+    expect_race(load + with(op) + own, RaceKind::same_value);
+  // Behind a function that is not followed, half a word, and through shared memory.
+  expect_race(load + "ex2.approx.f32 %r6, %r6; " + with("add.f32") + own, RaceKind::same_value);
+  expect_race(load + with("add.f32") + " shr.u32 %r9, %r6, 16; and.b32 %r6, %r6, 65535;" + own,
+              RaceKind::same_value);
+  std::string const stored = "st.shared.u32 [%r4+4096], %r6; bar.sync 0; ld.shared.u32 %r6, [%r4+4096]; ";
+  expect_race(load + "ex2.approx.f32 %r6, %r6; " + with("add.f32") + stored + own, RaceKind::same_value);
+  expect_race(load + stored + with("sub.f32") + own, RaceKind::lost_store);
+  // Two values of one lane, the lanes of another one, and operands whose order counts.
+  expect_race(load + with("add.u32", "idx.b32 %r7, %r6, 5, 31, -1; ") + own, RaceKind::lost_store);
+  expect_race(load + with("add.u32", "up.b32 %r7, %r6, 1, 0, -1; ") + own, RaceKind::lost_store);
+  expect_race(load + "ex2.approx.f32 %r6, %r6; " + with("sub.f32") + own, RaceKind::race);
+  // A lane that the mask does not name, or that has ended, gives any number; one whose mask names others waits for ever.
+  expect_race(load + "and.b32 %r9, %r1, 16; shl.b32 %r9, 0xffff, %r9; " +
+                  with("add.u32", "bfly.b32 %r7, %r6, 1, 31, %r9; ") + own,
+              RaceKind::same_value);
+  expect_race(load + "and.b32 %r9, %r1, 16; shl.b32 %r9, 0xffff, %r9; " +
+                  with("add.u32", "bfly.b32 %r7, %r6, 16, 31, %r9; ") + own,
+              RaceKind::race);
+  std::string const missing = "setp.ge.u32 %p1, %r1, 31; @%p1 bra E; " + with("add.u32") + " E: bar.sync 0; ";
+  expect_open(address + missing + own, "may access one byte");
+}
+
+TEST(KernelRaces, AProofComparesWhatTwoStoresStore) {
+  KernelOptions accepted;
+  accepted.same_values = true;
+  auto const verdict = [&](std::string const& body) { return races_of(body, accepted).verdict; };
+  EXPECT_EQ(verdict("mov.u32 %r6, 7; st.shared.u32 [%r2], %r6;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict("st.shared.u32 [%r2], %r3;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict("shr.u32 %r6, %r1, 6; st.shared.u32 [%r2], %r6;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict("shr.u32 %r6, %r1, 5; st.shared.u32 [%r2], %r6;"), RaceVerdict::refuted);
+  // One value at two addresses that overlap is not one value of each byte.
+  EXPECT_NE(
+      verdict("mov.u32 %r6, 7; add.u32 %r7, %r2, %r1; st.shared.u8 [%r7], %r6; st.shared.u16 [%r2], %r6;"),
+      RaceVerdict::proved);
+  EXPECT_EQ(races_of("mov.u32 %r6, 7; st.shared.u32 [%r2], %r6;").verdict, RaceVerdict::refuted);
+}
+
+}  // namespace
+}  // namespace swizproof
