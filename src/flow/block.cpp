@@ -321,7 +321,7 @@ bool BlockRun::run_warp(Warp& warp) {
   while (!warp.paths.empty()) {
     Path& top = warp.paths.back();
     top.mask &= warp.live;
-    if (top.block < 0) warp.live &= ~top.mask;  // the end of its threads
+    if (top.block < 0 && top.mask != 0) end_threads(block_of(warp), warp, top.mask);
     if (top.block < 0 || top.mask == 0 || (top.join >= 0 && top.block == top.join)) {
       warp.paths.pop_back();
       any = true;
@@ -344,9 +344,8 @@ bool BlockRun::run_path(Warp& warp) {
   for (; first + warp.paths.back().at < last; ++warp.paths.back().at) {
     if (++steps_ > state_.kernel.launch.most_steps) too_many_steps(warp);
     std::uint32_t const index = state_.kernel.program.instructions[first + warp.paths.back().at].instruction;
-    if (state_.kernel.function.body[index].guard < 0 &&
-        is_of_whole_warp(state_.kernel.decoded[index].handler) && needs_others(state_.kernel, warp, index) &&
-        gather(warp.paths, warp.live))
+    if (state_.kernel.function.body[index].guard < 0 && is_of_whole_warp(state_.kernel.decoded[index]) &&
+        needs_others(state_.kernel, warp, index) && gather(warp.paths, warp.live))
       return warp.switched = true, false;
     if (!execute(warp, state_.kernel.program.instructions[first + warp.paths.back().at])) return false;
     if (warp.yields) return ++warp.paths.back().at, false;

@@ -71,6 +71,8 @@ void atomic(Now const& now);
 
 // synchronisation.cpp
 bool barrier(Now const& now);
+/// Lanes of a warp end; then, where it has no others, the warp.
+void end_threads(BlockState& block, Warp& warp, std::uint32_t lanes);
 void end_warp(BlockState& block, Warp& warp);
 void warp_barrier(Now const& now);
 bool cluster_barrier(Now const& now);

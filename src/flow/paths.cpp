@@ -5,8 +5,10 @@
 
 namespace swizproof::flow_detail {
 
-bool is_of_whole_warp(Handler handler) {
-  switch (handler) {
+bool is_of_whole_warp(Decoded const& decoded) {
+  switch (decoded.handler) {
+    case Handler::cluster_barrier:
+      return decoded.has("aligned");
     case Handler::barrier:
     case Handler::warp_barrier:
     case Handler::ldmatrix:

@@ -21,7 +21,7 @@ struct Path {
 };
 
 /// True for instructions that all lanes of a warp, or those of a mask, execute together.
-[[nodiscard]] bool is_of_whole_warp(Handler handler);
+[[nodiscard]] bool is_of_whole_warp(Decoded const& decoded);
 
 /// True for those of the lanes of a mask, which is the last operand.
 [[nodiscard]] bool has_lane_mask(Decoded const& decoded);

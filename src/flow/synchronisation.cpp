@@ -120,7 +120,12 @@ void end_warp(BlockState& block, Warp& warp) {
   warp.ended = true;
   for (auto const& warps : block.barriers.end_of_warp(block.live_warps(), block.clocks))
     release(block, warps);
-  end_cluster_phase(block);
+}
+
+/// A barrier of the cluster waits for the threads that have not ended: also lanes whose warp goes on. [PTX ISA, barrier.cluster]
+void end_threads(BlockState& block, Warp& warp, std::uint32_t lanes) {
+  warp.live &= ~lanes;
+  end_cluster_phase(block);  // the last one ends, and the others have arrived
 }
 
 void warp_barrier(Now const& now) {

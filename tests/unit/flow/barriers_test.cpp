@@ -221,6 +221,20 @@ TEST(NamedBarriers, WaitForWarpsThatHaveNotEnded) {
   EXPECT_EQ((Case{body}.kind()), "proved");
 }
 
+// Lanes of a warp end, and one of it waits: whichever flow executes first.
+TEST(ClusterBarriers, WaitForLanesThatHaveNotEnded) {
+  auto const kind = [](std::string const& guard, std::string const& aligned, std::string const& others) {
+    Case c{load + store + "setp.eq.u32 %p1, %r1, 0;\n" + guard + " bra $Q;\n" + others +
+           "$Q:\nbarrier.cluster.arrive" + aligned + ";\nbarrier.cluster.wait" + aligned + ";\n"};
+    c.threads = 32;
+    return c.kind();
+  };
+  EXPECT_EQ(kind("@%p1", "", "ret;\n"), "proved");
+  EXPECT_EQ(kind("@!%p1", "", "ret;\n"), "proved");
+  EXPECT_EQ(kind("@%p1", ".aligned", "ret;\n"), "proved");
+  EXPECT_EQ(kind("@%p1", "", "barrier.cluster.arrive;\nret;\n"), "proved");
+}
+
 TEST(WarpBarriers, HaveTheirLanesInTheMask) {
   auto const kind = [](std::string const& body) { return Case{load + body}.kind(); };
   EXPECT_EQ(kind("bar.warp.sync -1;\n"), "proved");
