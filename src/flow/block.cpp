@@ -177,6 +177,20 @@ std::string_view rule_of_wait(FlowKernel const& kernel, std::uint32_t instructio
                                                : isa::barrier;
 }
 
+/// Throws the fault of a warp in a loop that never ends when no other warp goes on.
+void throw_if_endless(ClusterState const& state) {
+  for (Warp const& warp : state.warps)
+    if (std::uint32_t const at = warp.loop.line(); at != ~0U && !warp.paths.empty())
+      throw FlowConflict{FlowFaultKind::never_released,
+                         state.units.warp(warp.number) + " is in a loop that never ends: its state repeats",
+                         {at, 0, warp.number * 32, true},
+                         {},
+                         {},
+                         {},
+                         {at},
+                         false};
+}
+
 /// Throws the fault of warps that wait when no warp goes on. Lanes that are apart wait for the others of their warp.
 void throw_if_stuck(ClusterState const& state) {
   FlowConflict stuck{FlowFaultKind::never_released, {}, {}, {}, {}, {}, {}, false};
@@ -184,12 +198,23 @@ void throw_if_stuck(ClusterState const& state) {
     if (warp.paths.empty()) continue;
     std::uint32_t at = instruction_of(state.kernel, warp.paths.back());
     if (warp.apart && at == warp.apart->line) at = instruction_of(state.kernel, warp.paths.front());
+    if (auto const wait = state.retrying.find(at); wait != state.retrying.end() && !wait->second)
+      throw FlowRefused{std::string(failure_not_followed), at};
     if (std::find(stuck.waits.begin(), stuck.waits.end(), at) == stuck.waits.end()) stuck.waits.push_back(at);
     if (!stuck.text.empty()) continue;
     stuck.text = state.units.warp(warp.number) + " waits and is never released";
     stuck.rule = rule_of_wait(state.kernel, at), stuck.second = {at, warp.counts[at], warp.number * 32, true};
   }
   if (!stuck.text.empty()) throw stuck;
+}
+
+/// All warps that go on read a flag again and again: which of them waits for what no warp writes is not decided.
+[[noreturn]] void waits_for_a_flag(Units const& units, Warp const& warp) {
+  auto const most = std::max_element(warp.counts.begin(), warp.counts.end());
+  throw FlowRefused{
+      fmt::format("{} reads a flag again and again, and no warp goes on that does not: it may wait for ever",
+                  units.warp(warp.number)),
+      static_cast<std::uint32_t>(most - warp.counts.begin())};
 }
 
 /// Executes an instruction by which the lanes of a warp exchange values; false if it is none.
@@ -256,7 +281,7 @@ bool BlockRun::run_round(WarpOrder const& order) {
     if (progress && !again) flag_rounds_ = 0;
     if (progress && order.eager && !again) return true;
     warp.yields = false;
-    if (again && ++flag_rounds_ > most_flag_rounds) waits_for_a_flag(warp);
+    if (again && ++flag_rounds_ > most_flag_rounds) waits_for_a_flag(state_.units, warp);
   }
   return any || std::any_of(state_.warps.begin(), state_.warps.end(),
                             [](Warp const& w) { return w.passed && !w.waits; });
@@ -276,6 +301,7 @@ void BlockRun::run_warps(WarpOrder const& order) {
     while (run_round(order)) tried = 0;
     if (!split_waiting_warps()) break;
   }
+  throw_if_endless(state_);
   throw_if_stuck(state_);
 }
 
@@ -318,6 +344,7 @@ bool BlockRun::run_or_stay_apart(Warp& warp) {
 bool BlockRun::run_warp(Warp& warp) {
   bool any = false;
   std::uint64_t const before = steps_;
+  warp.loop.start();
   while (!warp.paths.empty()) {
     Path& top = warp.paths.back();
     top.mask &= warp.live;
@@ -333,7 +360,10 @@ bool BlockRun::run_warp(Warp& warp) {
       return any || warp.yields || steps_ > before + 1;  // one step: the instruction that it waits at
     }
     any = true;
+    std::uint32_t const line =
+        state_.kernel.program.blocks[static_cast<std::size_t>(warp.paths.back().block)].end;
     branch(warp);
+    if (warp.loop.again(warp.paths, warp.registers, line)) return warp.loop.changed();
   }
   return any;
 }
@@ -353,15 +383,6 @@ bool BlockRun::run_path(Warp& warp) {
   if (first == last && ++steps_ > state_.kernel.launch.most_steps)
     too_many_steps(warp);  // a loop of a branch alone
   return true;
-}
-
-/// All warps that go on read a flag again and again: which of them waits for what no warp writes is not decided.
-void BlockRun::waits_for_a_flag(Warp const& warp) const {
-  auto const most = std::max_element(warp.counts.begin(), warp.counts.end());
-  throw FlowRefused{
-      fmt::format("{} reads a flag again and again, and no warp goes on that does not: it may wait for ever",
-                  state_.units.warp(warp.number)),
-      static_cast<std::uint32_t>(most - warp.counts.begin())};
 }
 
 /// The limit of steps is reached: names the instruction that this warp has executed most often.
@@ -449,6 +470,7 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   if (index == without_)
     return skip({block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask});
   if (!warp.waits && !warp.passed) ++warp.counts[index];
+  if (!changes_registers_alone(state_.kernel.decoded[index])) warp.loop.change();
   Now const now{block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
   check_destination(now);

@@ -84,7 +84,6 @@ class BlockRun {
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);
   [[noreturn]] void too_many_steps(Warp const& warp) const;
-  [[noreturn]] void waits_for_a_flag(Warp const& warp) const;
   ClusterState state_;
   std::vector<std::unique_ptr<BlockState>> blocks_{};  ///< by rank
   std::uint32_t without_;

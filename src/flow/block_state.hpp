@@ -13,6 +13,7 @@
 #include "paths.hpp"
 #include "proxies.hpp"
 #include "races.hpp"
+#include "repeats.hpp"
 #include "tensor_memory.hpp"
 #include "tensor_pair.hpp"
 #include "warpgroups.hpp"
@@ -55,6 +56,7 @@ struct Warp {
   bool ended = false;
   bool split = false;  ///< lanes of it went on where others waited: where these meet them is not known
   std::optional<FlowRefused> apart{};   ///< lanes of it are where all have to be, and the others wait
+  Repeats loop{};                       ///< it is in
   Votes votes{};                        ///< of its threads; behind the barrier, of all of them
   std::vector<std::uint32_t> counts{};  ///< executions of each instruction
   /// Lanes that execute a way which data may not choose: their stores may not happen.
@@ -130,7 +132,8 @@ struct ClusterState {
   /// Clock of stores at each commit, thread by thread.
   std::vector<std::vector<std::uint32_t>> bulk_groups;
   std::set<std::string> left_out{}, assumed{};
-  std::set<std::uint32_t> retrying{};  ///< waits that were looked at
+  std::map<std::uint32_t, bool>
+      retrying{};  ///< waits that were looked at: true if one that fails is tried again
   ArrayUses uses{};
   std::uint32_t registers = 0;
   Name uninitialised = 0, unwritten = 0;  ///< bytes, and registers, that nothing has written

@@ -84,6 +84,8 @@ void mbarrier_fence(Now const& now);
 bool mbarrier(Now const& now);
 
 // retries.cpp
+inline constexpr std::string_view failure_not_followed =
+    "the wait at an mbarrier may fail, and the code that is executed then is not followed";
 /// True if a wait at an mbarrier that fails is tried again, and nothing else happens before: `L: try_wait p; @!p bra L;`.
 [[nodiscard]] bool retries(Now const& now);
 

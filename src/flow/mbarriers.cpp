@@ -315,7 +315,7 @@ void Mbarriers::end_phase(Mbarrier& b, Clocks& clocks) {
   b.before_that = std::move(b.before);
   b.before = std::move(b.now);
   b.now = {};
-  b.issues.clear(), b.expected.clear(), b.waits.clear();
+  b.issues.clear(), b.expected.clear(), b.waits.clear(), b.waited.clear();
   b.known = b.known_of_wait = nullptr;
   b.pending = b.count, b.all_bytes = 0;
   ++b.phase;
@@ -334,7 +334,8 @@ std::optional<Clocks::Moments> Mbarriers::depart(std::uint64_t address, Mbarrier
                                                  Clocks& clocks) {
   Mbarrier& b = barriers_.at(address);
   behind(b.before_that, b.known_of_wait, op, clocks, "may wait");
-  b.waits.push_back({op.thread, clocks.now(op.thread), op.touch});
+  std::uint32_t const own = clocks.now(op.thread);
+  if (b.waited.insert({op.thread, own}).second) b.waits.push_back({op.thread, own, op.touch});
   relaxed_ = relaxed_ || op.relaxed;
   if (!b.complete.execution) return std::nullopt;
   clocks.take(b.complete, op.thread, op.relaxed);

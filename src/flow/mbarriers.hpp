@@ -19,7 +19,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -112,11 +114,12 @@ class Mbarriers {
     std::uint64_t all_bytes = 0;  ///< expected in this phase: copies may be complete behind all of them
     unsigned slot = 0;
     Origin origin{};
-    Steps now{};                              ///< arrivals and ends of copies of this phase
-    FlowTouch issued{};                       ///< the last issue of a copy
-    std::vector<Clocks::Arrival> issues{};    ///< issues of copies of this phase
-    std::vector<Operation> expected{};        ///< operations of this phase
-    std::vector<Operation> waits{};           ///< for the phase before
+    Steps now{};                            ///< arrivals and ends of copies of this phase
+    FlowTouch issued{};                     ///< the last issue of a copy
+    std::vector<Clocks::Arrival> issues{};  ///< issues of copies of this phase
+    std::vector<Operation> expected{};      ///< operations of this phase
+    std::vector<Operation> waits{};         ///< for the phase before, each moment of a thread once
+    std::set<std::pair<unsigned, std::uint32_t>> waited{};  ///< these moments
     Steps before{}, before_that{};            ///< `now` of the phase before, and of the one before that
     Clocks::Vector known{}, known_of_wait{};  ///< times known to a thread that (b), or (d), holds for
     Clocks::Moments complete{};

@@ -35,6 +35,8 @@ struct Word {
   std::array<std::uint32_t, 8> part{};  ///< name * 8 + its byte; 0: a byte of `number`
   std::uint8_t named = 0;               ///< bit i: byte i has a name
   std::uint16_t origin = 0;  ///< 1 + the variable whose address a number is, as places.hpp has it; 0: none
+
+  [[nodiscard]] friend bool operator==(Word const&, Word const&) = default;
 };
 inline constexpr std::uint16_t several_origins = 0xffff;  ///< origin of a number that several addresses made
 [[nodiscard]] inline Word plain(std::uint64_t number) {

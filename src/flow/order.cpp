@@ -57,7 +57,7 @@ Clocks::Vector Clocks::joined(Vector const& a, Vector const& b) {
   if (a == last_a_ && b == last_b_) return last_joined_;
   auto out = std::make_shared<std::vector<std::uint32_t>>(*a);
   raise(*out, *b);
-  last_a_ = a, last_b_ = b, last_joined_ = *out == *b ? b : Vector(std::move(out));
+  last_a_ = a, last_b_ = b, last_joined_ = *out == *a ? a : *out == *b ? b : Vector(std::move(out));
   return last_joined_;
 }
 

@@ -18,6 +18,8 @@ struct Path {
   std::uint32_t at = 0;  ///< instruction of the block's range
   std::int32_t join = -1;
   bool parked = false;  ///< at an instruction that other paths may come to
+
+  [[nodiscard]] friend bool operator==(Path const&, Path const&) = default;
 };
 
 /// True for instructions that all lanes of a warp, or those of a mask, execute together.

@@ -52,6 +52,7 @@ Word special(Now const& now, std::uint32_t which, unsigned lane, unsigned bytes)
     assume_cluster(now);
     return plain(*value);
   }
+  now.warp.loop.change();  // %clock: another value each time
   Name& name = block.specials[which];
   if (name == 0) name = block.names.function(std::string(at->text), Format::integer, bytes, now.index);
   return block.names.word(name);

@@ -307,9 +307,18 @@ std::uint64_t awaited(Now const& now, unsigned lane, bool parity) {
   return phase;
 }
 
+/// Notes a wait whose failure is not executed.
+void check_retries(Now const& now) {
+  auto const [at, fresh] = now.block.cluster.retrying.try_emplace(now.index, false);
+  if (!fresh) return;
+  at->second = retries(now);
+  if (!at->second) now.block.faults.doubt(std::string(failure_not_followed), now.index);
+}
+
 /// A wait goes on when the phase is complete: an execution that tries until then.
 bool wait_phase(Now const& now) {
   bool const parity = now.decoded.has("parity");
+  check_retries(now);
   for (unsigned lane = 0; lane < 32; ++lane)
     if (takes_part(now.mask, lane))
       check_remote(now, shared_address(now, now.in.operands[1], lane), lane, false);
@@ -319,9 +328,6 @@ bool wait_phase(Now const& now) {
                                     awaited(now, lane, parity), now.operation(lane), now.block.clocks))
       return --now.warp.counts[now.index], false;
   check_wait(now);
-  if (now.block.cluster.retrying.insert(now.index).second && !retries(now))
-    now.block.faults.doubt(
-        "the wait at an mbarrier may fail, and the code that is executed then is not followed", now.index);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     if (auto acquires = now.block.mbarriers.depart(shared_address(now, now.in.operands[1], lane),

@@ -332,6 +332,45 @@ TEST(Mbarriers, HoldTheLanesThatNeedThoseThatWait) {
   EXPECT_EQ(answer(127, fence).substr(0, 36), "unknown: lanes of warp 0 are on two ");
 }
 
+// A loop whose state repeats never ends: one of a branch, one whose wait passes again and again, one of several branches.
+TEST(Loops, EndOrRepeatTheirState) {
+  auto const answer = [](std::string const& body, std::uint64_t steps = 1'000'000) {
+    Case c{init + sync + arrive + body};
+    c.steps = steps;
+    return c.answer();
+  };
+  auto const at_limit = [&](std::string const& body) { return answer(body, 20'000).substr(0, 24); };
+  std::string const limit = "unknown: more than 20000",
+                    endless = "never released: warp 0 is in a loop that never ends: its state repeats";
+  EXPECT_EQ(answer("$W: bra $W;\n"), endless);
+  EXPECT_EQ(answer("$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@%p2 bra $W;\n"), endless);
+  EXPECT_EQ(answer("mov.u32 %r5, 0;\n$W: add.u32 %r5, %r5, 1; and.b32 %r5, %r5, 15;\n"
+                   "setp.ne.u32 %p2, %r5, 16; @%p2 bra $W;\n"),
+            endless);
+  // one that ends, and one that counts until the limit of steps
+  EXPECT_EQ(answer("mov.u32 %r5, 0;\n$W: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 9000; @%p2 bra $W;\n"),
+            "proved");
+  EXPECT_EQ(at_limit("mov.u32 %r5, 0;\n$W: add.u32 %r5, %r5, 1; bra $W;\n"), limit);
+  // a loop that writes, and one that reads the clock
+  EXPECT_EQ(at_limit("$W: st.shared.u32 [%r3], %r1; bra $W;\n"), limit);
+  EXPECT_EQ(at_limit("$W: mov.u32 %r5, %clock; bra $W;\n"), limit);
+  // a lane that loops until the others of its warp have arrived, or those of another warp
+  auto const until = [](std::string const& guard, unsigned count) {
+    return Case{only_first("$I", fmt::format("mbarrier.init.shared.b64 [%r2+2048], {};\n", count)) + sync +
+                "setp.eq.u32 %p3, %r1, 0;\nsetp.lt.u32 %p4, %r1, 32;\n" + guard + "bra $L;\n" + arrive +
+                "bra $E;\n$L: mbarrier.test_wait.parity.shared.b64 %p2, [%r2+2048], 1;\n@%p2 bra $L;\n$E:\n"}
+        .answer();
+  };
+  EXPECT_EQ(until("@%p3 ", 63).substr(0, 8), "unknown:");
+  EXPECT_EQ(until("@%p4 ", 32).substr(0, 8), "unknown:");
+  EXPECT_EQ(until("@%p3 ", 64), endless);
+}
+
+TEST(Mbarriers, DoNotHoldAThreadThatTestsThemOnce) {
+  EXPECT_EQ((Case{init + sync + "mbarrier.test_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n"}.answer()),
+            "unknown: the wait at an mbarrier may fail, and the code that is executed then is not followed");
+}
+
 TEST(Mbarriers, NameWaitsWhoseFailureIsNotExecuted) {
   EXPECT_TRUE((Case{init + sync + arrive + wait(0, "$W")}.report().left_out.empty()));
   std::string const two_branches =
