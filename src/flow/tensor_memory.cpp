@@ -159,6 +159,9 @@ void TensorMemory::begin(TensorAccess access) {
   committed_.erase(access.unit);
   access.clock = clocks_.now(access.unit);
   access.issued = clocks_.now(access.threads.front());
+  for (unsigned const t : access.threads)
+    if (access.behind.empty() || access.behind.back() != fences_.after[t])
+      access.behind.push_back(fences_.after[t]);
   accesses_.push_back(std::move(access));
   judged_.clear(), last_judged_ = nullptr, last_key_ = 0;
 }
@@ -255,6 +258,20 @@ TensorMemory::Relation TensorMemory::relation(std::uint32_t earlier, TensorAcces
   return fence == fences.end() ? best : std::max(best, seen(issuer, fence->own, thread));
 }
 
+/// Relation of an earlier access to what a thread issues now, by one between that all of its threads issue behind a fence behind the earlier.
+TensorMemory::Relation TensorMemory::by_another(std::uint32_t earlier, unsigned thread) const {
+  TensorAccess const& first = accesses_[earlier];
+  Relation best = Relation::none;
+  for (std::uint32_t i = earlier + 1; i + 1 < accesses_.size() && best != Relation::ordered; ++i) {
+    std::vector<Clocks::Vector> const& behind = accesses_[i].behind;
+    bool const follows = std::all_of(behind.begin(), behind.end(), [&](Clocks::Vector const& view) {
+      return view && (*view)[first.unit] >= first.clock;
+    });
+    if (follows) best = std::max(best, relation(i, accesses_.back(), thread, true));
+  }
+  return best;
+}
+
 std::string TensorMemory::name(TensorAccess const& a) const {
   static constexpr std::string_view names[] = {"ld", "st", "mma", "cp", "cp", "shift"};
   if (!a.is_committed()) return units_.who(a.unit);
@@ -291,7 +308,8 @@ TensorMemory::Judged& TensorMemory::judged(std::uint32_t earlier, bool wrote) {
   if (!fresh) return at->second;
   TensorAccess const& second = accesses_.back();
   for (unsigned const t : second.threads) {
-    Relation const one = relation(earlier, second, t, wrote);
+    Relation one = relation(earlier, second, t, wrote);
+    if (one == Relation::unfenced) one = std::max(one, by_another(earlier, t));
     at->second.worst = std::min(at->second.worst, one), at->second.best = std::max(at->second.best, one);
   }
   return at->second;

@@ -9,7 +9,8 @@
 //       model synchronization mechanisms also apply" [9.7.16.6.3]. The answer states this reading;
 //   (d) if both are pipelined, and issued by one thread, or with tcgen05.fence::before_thread_sync and (a) or (c) between [9.7.16.6.2, .3]:
 //       tcgen05.mma of one accumulator and shape; cp before mma; shift before mma and cp.4x256b; mma before shift;
-//       The order is one of instructions: what is behind one that is behind the first is behind the first;
+//       The order is one of instructions: what is behind one that is behind the first is behind the first,
+//       also where (a) has the one behind the first and (b) or (c) the second behind the one;
 //   (e) if one thread issues a mma that reads and a cp that overwrites it: 9.7.16.6.2 does not list this pair, and kernels with block scales
 //       depend on it. So two cp are ordered by a mma between. The answer states this reading.
 // tcgen05.dealloc is synchronous: it needs completion alone.
@@ -46,6 +47,8 @@ struct TensorAccess {
   std::uint64_t accumulator = 0;  ///< tcgen05.mma: address and shape of D
   std::uint32_t clock = 0;        ///< moment of the unit
   std::uint32_t issued = 0;       ///< moment of the first thread
+  std::vector<Clocks::Vector>
+      behind{};  ///< execution before the last tcgen05.fence::after_thread_sync of its threads, each once
 
   /// True if tcgen05.commit tracks it.
   [[nodiscard]] bool is_committed() const { return operation >= TensorOperation::mma; }
@@ -141,6 +144,7 @@ class TensorMemory {
   [[nodiscard]] Relation seen(unsigned of, std::uint32_t when, unsigned thread) const;
   [[nodiscard]] bool announced(TensorAccess const& first, unsigned thread) const;
   [[nodiscard]] Relation in_order(std::uint32_t earlier, bool wrote) const;
+  [[nodiscard]] Relation by_another(std::uint32_t earlier, unsigned thread) const;
   [[nodiscard]] Relation relation(std::uint32_t earlier, TensorAccess const& second, unsigned thread,
                                   bool wrote) const;
   [[nodiscard]] Judged& judged(std::uint32_t earlier, bool wrote);

@@ -182,6 +182,38 @@ TEST(Tcgen05, OrdersWarpsByFences) {
   }));
 }
 
+// Warps 0 to 3 store, 4 to 7 read another column, 8 to 11 what is stored. The first wait is relaxed: its fence orders the load in between.
+TEST(Tcgen05, IsOrderedByAnInstructionBetween) {
+  auto const kind = [](std::string const& fence, std::string const& between, std::string const& arrival) {
+    Case c = with_columns(
+        "setp.ne.u32 %p6, %r1, 0; add.u32 %r9, %r2, 2056; @%p6 bra $i;\n"
+        "mbarrier.init.shared::cta.b64 [%r9], 128; mbarrier.init.shared::cta.b64 [%r9+8], 128;\n$i:\n"
+        "shr.u32 %r8, %r5, 2; setp.ne.u32 %p2, %r8, 0; setp.ne.u32 %p3, %r8, 1; setp.ne.u32 %p4, %r8, 2;\n"
+        "and.b32 %r5, %r5, 3; shl.b32 %r7, %r5, 21; add.u32 %r11, %r10, %r7;\n" +
+            load + "@%p2 bra $0; tcgen05.st.sync.aligned.32x32b.x2.b32 [%r11], {%f1, %f1};\n" + stored +
+            "$0: tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;\n"
+            "@%p2 bra $1;\n" +
+            out + stored +
+            "tcgen05.fence::before_thread_sync; mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r9];\n"
+            "$1: @%p3 bra $3;\n"
+            "$2: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p5, [%r9], 0; @!%p5 bra $2;\n" +
+            fence + between + "mbarrier.arrive" + arrival +
+            ".shared::cta.b64 _, [%r9+8];\n$3: @%p4 bra $5;\n"
+            "$4: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r9+8], 0; @!%p5 bra $4;\n" +
+            back + loaded + store + "$5:\n",
+        "c[i] = a[i - 256] for i in 256..383");
+    c.a = c.c = "f32[384]", c.threads = 384;
+    return c.kind();
+  };
+  std::string const after = "tcgen05.fence::after_thread_sync;\n",
+                    read = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%f2}, [%r11+1];\n";
+  EXPECT_EQ(kind(after, read + loaded, ""), "proved");
+  EXPECT_EQ(kind(after, "", ""), "missing fence");
+  EXPECT_EQ(kind("", "", ""), "missing fence");
+  EXPECT_EQ(kind(after, read, ""), "race") << "the load is not complete";
+  EXPECT_EQ(kind(after, read + loaded, ".relaxed.cta"), "missing fence");
+}
+
 TEST(Tcgen05, NamesARelaxedArrivalWithoutAFence) {
   // Warps 4 to 7 wait, relaxed, for warps 0 to 3, which store.
   auto const assumes = [](std::string const& before_arrival, std::string const& arrival) {
