@@ -98,4 +98,9 @@ void ClusterBarrier::depart(unsigned thread, Clocks& clocks) {
   phase_of_[thread] = 0;
 }
 
+void ClusterBarrier::end(unsigned thread, Clocks& clocks) {
+  bool const arrived = phase_of_[thread] == phase_ + 1;
+  (arrived ? ends_ : arrivals_).push_back(clocks.arrive(thread, true));
+}
+
 }  // namespace swizproof::flow_detail

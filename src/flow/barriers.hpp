@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -76,6 +77,9 @@ class ClusterBarrier {
   [[nodiscard]] std::uint64_t phase_of(unsigned thread) const { return phase_of_[thread]; }
   [[nodiscard]] bool complete(unsigned thread) const { return phase_of_[thread] <= phase_; }
   void depart(unsigned thread, Clocks& clocks);
+  /// A thread ends: in each order the phase that it has not arrived at is complete behind its end, which releases no memory. Checked by
+  /// Clusters.HaveBlocksThatBeginAndEnd.
+  void end(unsigned thread, Clocks& clocks);
   /// Completes the phase once all `live` threads have arrived; `is_live(thread)`.
   template <class Fn>
   void end_phase(unsigned live, Fn const& is_live, Clocks const& clocks) {
@@ -83,13 +87,14 @@ class ClusterBarrier {
     for (unsigned const t : threads_) here += is_live(t) ? 1 : 0;
     if (threads_.empty() || here < live) return;
     complete_ = clocks.merged(arrivals_);
-    threads_.clear(), arrivals_.clear();
+    threads_.clear(), arrivals_ = std::exchange(ends_, {});
     ++phase_;
   }
 
  private:
   std::vector<unsigned> threads_{};
-  std::vector<Clocks::Arrival> arrivals_{};
+  std::vector<Clocks::Arrival> arrivals_{},
+      ends_{};  ///< of the next phase: of threads that have arrived and end
   std::vector<std::uint64_t> phase_of_;
   std::uint64_t phase_ = 0;
   Clocks::Moments complete_{};

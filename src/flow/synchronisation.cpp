@@ -125,6 +125,8 @@ void end_warp(BlockState& block, Warp& warp) {
 /// A barrier of the cluster waits for the threads that have not ended: also lanes whose warp goes on. [PTX ISA, barrier.cluster]
 void end_threads(BlockState& block, Warp& warp, std::uint32_t lanes) {
   warp.live &= ~lanes;
+  for (unsigned lane = 0; lane < 32 && block.units.blocks > 1; ++lane)
+    if (takes_part(lanes, lane)) block.cluster.barrier.end(warp.thread(lane), block.clocks);
   end_cluster_phase(block);  // the last one ends, and the others have arrived
 }
 

@@ -76,6 +76,21 @@ TEST(Clusters, HaveBlocksThatBeginAndEnd) {
       "block lifetime: thread 0 of rank 0 reads the shared memory of rank 1, which may not have begun: no "
       "barrier of the cluster is before");
   EXPECT_EQ(pair(load + push + meet + own).kind(), "block lifetime");
+  // Rank 1 reads and ends, which the barrier of rank 0 waits for: so rank 0 has not ended. It orders no memory.
+  auto const reader_ends = [](std::string const& rest) {
+    Case c = pair(in + meet + "setp.eq.u32 %p1, %r10, 0;\n@%p1 bra $R;\n" + pull + "ret;\n$R:\n" + rest);
+    c.expect = {"c[i] = a[i-64] for i in 64..127"};
+    return c.kind();
+  };
+  EXPECT_EQ(reader_ends(meet), "proved");
+  EXPECT_EQ(reader_ends(""), "block lifetime");
+  EXPECT_EQ(reader_ends("barrier.cluster.arrive.aligned;\n"), "block lifetime");
+  EXPECT_EQ(reader_ends(meet + "st.shared.f32 [%r3], %f1;\n"), "race");
+  // It has arrived before it reads: the phase is complete before its end.
+  Case early = pair(in + meet + "barrier.cluster.arrive.aligned;\nsetp.eq.u32 %p1, %r10, 0;\n@%p1 bra $R;\n" +
+                    pull + "ret;\n$R: barrier.cluster.wait.aligned;\n");
+  early.expect = {"c[i] = a[i-64] for i in 64..127"};
+  EXPECT_EQ(early.kind(), "block lifetime");
 }
 
 TEST(Clusters, HaveAddressesOfTheirBlocks) {
