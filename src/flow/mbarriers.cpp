@@ -186,14 +186,14 @@ std::uint64_t Mbarriers::arrive(std::uint64_t address, std::uint32_t count, std:
     throw misuse(op, fmt::format("{} arrives {} times at an mbarrier that waits for {} arrivals",
                                  who(op.touch), count, b.pending));
   behind(b.before, b.known, op, clocks, "may arrive");
-  std::uint64_t const phase = b.phase;
+  std::uint64_t const state = b.state();
   expect_bytes(b, bytes, op);
   relaxed_ = relaxed_ || op.relaxed;
   if (op.released) b.now.add(*op.released, op.touch);
   b.now.add(clocks.arrive(op.thread, op.relaxed), op.touch);
   b.pending -= count;
   end_phase(b, clocks);
-  return phase;
+  return state;
 }
 
 unsigned Mbarriers::clock_at(std::uint64_t address) const {
@@ -325,6 +325,10 @@ bool Mbarriers::passes(std::uint64_t address, bool parity, std::uint64_t phase, 
                        Clocks const& clocks) {
   Mbarrier const& b = used(address, op, clocks);
   if (parity) return (b.phase & 1) != (phase & 1);
+  if (phase >> Mbarrier::phase_bits != b.slot)
+    throw misuse(op, fmt::format("{} waits at {} for a state that no arrival at it has returned",
+                                 who(op.touch), name(address)));
+  phase &= (std::uint64_t{1} << Mbarrier::phase_bits) - 1;
   if (b.phase > phase + 1)
     throw misuse(op, fmt::format("{} waits for a phase that is complete since another one", who(op.touch)));
   return b.phase != phase;

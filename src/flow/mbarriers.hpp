@@ -45,7 +45,7 @@ class Mbarriers {
   unsigned init(std::uint64_t address, std::uint32_t count, MbarrierOperation const& op, Clocks& clocks);
   /// True if it is assumed that copies and commits have arrived whose work is complete.
   [[nodiscard]] bool inval(std::uint64_t address, MbarrierOperation const& op, Clocks& clocks);
-  /// `count` arrivals, and `bytes` that are expected before. Returns the phase.
+  /// `count` arrivals, and `bytes` that are expected before. Returns the state.
   std::uint64_t arrive(std::uint64_t address, std::uint32_t count, std::uint32_t bytes,
                        MbarrierOperation const& op, Clocks& clocks);
   /// Copies by cp.async, or the work that a commit tracks, arrive once they are complete. `work`: a moment behind that. They arrive by the
@@ -62,7 +62,7 @@ class Mbarriers {
   void copied(std::uint64_t address, std::uint64_t bytes, unsigned unit, Clocks& clocks);
   /// The block has ended: (c) of phases that all have arrived at and that are not complete.
   void end() const;
-  /// True if the phase with a parity, or with a number, is complete.
+  /// True if the phase with a parity, or of a state, is complete. Throws FlowConflict for a state of another mbarrier.
   [[nodiscard]] bool passes(std::uint64_t address, bool parity, std::uint64_t phase,
                             MbarrierOperation const& op, Clocks const& clocks);
   /// A wait that passes returns. What a fence behind it acquires, if it is relaxed.
@@ -124,6 +124,9 @@ class Mbarriers {
     Clocks::Vector known{}, known_of_wait{};  ///< times known to a thread that (b), or (d), holds for
     Clocks::Moments complete{};
     std::map<unsigned, Operation> last{};  ///< operation of each thread
+    /// State that an arrival in this phase returns: the number of the phase, and in the upper bits that of the mbarrier.
+    static constexpr unsigned phase_bits = 40;
+    [[nodiscard]] std::uint64_t state() const { return std::uint64_t{slot} << phase_bits | phase; }
   };
   Mbarrier& used(std::uint64_t address, MbarrierOperation const& op, Clocks const& clocks);
   bool arrived(Steps const& steps, std::uint64_t address, MbarrierOperation const& op,

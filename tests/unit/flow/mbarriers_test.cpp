@@ -332,6 +332,24 @@ TEST(Mbarriers, HoldTheLanesThatNeedThoseThatWait) {
   EXPECT_EQ(answer(127, fence).substr(0, 36), "unknown: lanes of warp 0 are on two ");
 }
 
+// PTX ISA 9.1, 9.7.13.15.16: the state is one that mbarrier.arrive at the same mbarrier has returned.
+TEST(Mbarriers, WaitForTheirOwnStates) {
+  auto const kind = [](unsigned waits, unsigned for_arrival) {
+    return kind_by_barriers(
+        only_first("$I",
+                   "mbarrier.init.shared.b64 [%r2+2048], 64;\nmbarrier.init.shared.b64 [%r2+2056], 64;\n") +
+        sync +
+        fmt::format(
+            "mbarrier.arrive.shared.b64 %rd8, [%r2+2048];\nmbarrier.arrive.shared.b64 %rd9, [%r2+2056];\n"
+            "$W: mbarrier.try_wait.shared.b64 %p2, [%r2+{}], %rd{};\n@!%p2 bra $W;\n",
+            waits, for_arrival));
+  };
+  EXPECT_EQ(kind(2048, 8), "proved");
+  EXPECT_EQ(kind(2056, 9), "proved");
+  EXPECT_EQ(kind(2048, 9), "misuse");
+  EXPECT_EQ(kind(2056, 8), "misuse");
+}
+
 // A loop whose state repeats never ends: one of a branch, one whose wait passes again and again, one of several branches.
 TEST(Loops, EndOrRepeatTheirState) {
   auto const answer = [](std::string const& body, std::uint64_t steps = 1'000'000) {
