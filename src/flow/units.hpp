@@ -67,7 +67,7 @@ struct Units {
     if (doer < store_reads(0)) return "wgmma of " + warp(doer - wgmma(0));
     if (doer >= tensor_stores(0)) return "tcgen05.st of " + warp(doer - tensor_stores(0));
     if (doer >= tensor_loads(0)) return "tcgen05.ld of " + warp(doer - tensor_loads(0));
-    if (doer >= tensor_mma(0)) return "tcgen05.mma of " + thread(doer - tensor_mma(0));
+    if (doer >= tensor_mma(0)) return "tcgen05 of " + thread(doer - tensor_mma(0));
     if (doer >= copies(0)) return "cp.async of " + thread(doer - copies(0));
     return "the bulk store of " + thread((doer - store_reads(0)) % threads);
   }
