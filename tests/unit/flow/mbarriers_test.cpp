@@ -384,6 +384,39 @@ TEST(Loops, EndOrRepeatTheirState) {
   EXPECT_EQ(until("@%p3 ", 64), endless);
 }
 
+// A test whose result says if a loop has to wait for the same: the consumer's try_wait and wait of CUTLASS.
+TEST(Mbarriers, AreTestedBeforeALoopThatWaits) {
+  auto const answer = [](std::string const& between, std::string const& loop,
+                         std::string const& behind = "") {
+    return Case{init + sync + in + arrive + "mbarrier.try_wait.parity.shared.b64 %p3, [%r2+2048], 0;\n" +
+                between + loop + "$Y: " + neighbour(33) + store + behind}
+        .answer();
+  };
+  std::string const unknown =
+      "unknown: the wait at an mbarrier may fail, and the code that is executed then is not followed";
+  std::string const token = "selp.u32 %r5, 1, 0, %p3;\nsetp.ne.u32 %p4, %r5, 0;\n@%p4 bra $Y;\n",
+                    skip = "@%p3 bra $Y;\n";
+  EXPECT_EQ(answer(skip, wait(0, "$W")), "proved");
+  EXPECT_EQ(answer(token, wait(0, "$W")), "proved");
+  EXPECT_EQ(
+      answer(token, "$W: mbarrier.test_wait.parity.shared.b64 %p3, [%r2+2048], 0;\n@%p3 bra $Y;\nbra $W;\n"),
+      "proved");
+  EXPECT_EQ(answer("", "@%p3 bra $Y;\n" + wait(0, "$W"), "mov.u32 %r5, 1;\nst.shared.u32 [%r3+1024], %r5;\n"),
+            "proved");
+  // another way for the same, an effect before it, another semantic, no loop, and a result that is used behind
+  EXPECT_EQ(answer(skip, wait(1, "$W")), unknown);
+  EXPECT_EQ(answer(skip, wait(0, "$W", ".relaxed.cta")), unknown);
+  EXPECT_EQ(answer(skip + "st.shared.u32 [%r3+1024], %r1;\n", wait(0, "$W")), unknown);
+  EXPECT_EQ(answer(skip + "add.u32 %r2, %r2, 8;\n", wait(0, "$W")), unknown);
+  EXPECT_EQ(answer(skip, "mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n"), unknown);
+  EXPECT_EQ(answer(skip, "mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2056], 0;\n@!%p2 bra $Y;\n"),
+            unknown);
+  EXPECT_EQ(answer(token, wait(0, "$W"), "st.shared.u32 [%r3+1024], %r5;\n"), unknown);
+  EXPECT_EQ(answer("mov.u32 %r6, 1;\n" + skip + "mov.u32 %r6, 2;\n", wait(0, "$W"),
+                   "st.shared.u32 [%r3+1024], %r6;\n"),
+            unknown);
+}
+
 TEST(Mbarriers, DoNotHoldAThreadThatTestsThemOnce) {
   EXPECT_EQ((Case{init + sync + "mbarrier.test_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n"}.answer()),
             "unknown: the wait at an mbarrier may fail, and the code that is executed then is not followed");
