@@ -92,10 +92,15 @@ std::string add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess c
       return fmt::format("the limit of {} steps for one kernel", kernel.options.steps);
     std::vector<Assumption> now;
     std::uint64_t rest = i;
-    for (auto const& [counter, size] : loops) now.push_back({counter, false, 64, rest % size}), rest /= size;
+    std::uint32_t left = 0;
+    for (auto const& [counter, size] : loops) {
+      now.push_back({counter, false, 64, rest % size});
+      left |= kernel.iterations.left_before(number, counter, rest % size);
+      rest /= size;
+    }
     Warp& warp = now.empty() ? kernel.warps.plain(number) : kernel.warps.under(number, now);
     LaneTruths const guard = warp.truth(access.guard);
-    std::uint32_t const on = warp.present() & ~guard.no;
+    std::uint32_t const on = warp.present() & ~guard.no & ~left;
     if (on == 0) continue;
     if (a.instruction->matrices != 0 && on != ~0U)
       return "lanes are off in a matrix instruction, which is undefined";

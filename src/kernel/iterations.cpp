@@ -61,18 +61,25 @@ LanesByIteration const* Iterations::of(unsigned warp, Id counter) {
   bool const hopeless = warp != 0 && known_.count({0, loop}) != 0 && known_[{0, loop}].empty();
   if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
   std::unique_ptr<Warp> const counting = kernel_.warps.another(warp);
-  LanesByIteration all;
+  LanesByIteration all, gone;
   std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
   for (std::uint64_t k = 0; k < most_iterations && left != ~0U && !kernel_.out_of_steps(); ++k) {
-    all.push_back(stay);
+    all.push_back(stay), gone.push_back(left);
     counting->assume({{counter, false, 64, k}});
     for (Id const e : execution.exits[loop]) {
       LaneTruths const exit = counting->truth(e);
       left |= exit.yes, stay &= exit.no;
     }
   }
-  if (left == ~0U) memo->second = std::move(all);
+  if (left == ~0U) memo->second = std::move(all), left_[{warp, loop}] = std::move(gone);
   return memo->second.empty() ? nullptr : &memo->second;
+}
+
+std::uint32_t Iterations::left_before(unsigned warp, Id counter, std::uint64_t k) {
+  if (k >= count(warp, counter)) return 0;
+  auto const& counters = kernel_.execution.counters;
+  auto const at = std::find(counters.begin(), counters.end(), counter);
+  return left_.at({warp, static_cast<std::size_t>(at - counters.begin())})[k];
 }
 
 std::uint64_t Iterations::count(unsigned warp, Id counter) {

@@ -25,6 +25,9 @@ class Iterations {
 
   /// Iterations of the counter's loop, if all lanes surely leave it after at most 256; else null.
   [[nodiscard]] LanesByIteration const* of(unsigned warp, Id counter);
+  /// Lanes that surely leave the counter's loop before iteration `k`; none if its iterations are not known. Checked by
+  /// KernelFixes.CountNoLanesThatLeftALoop.
+  [[nodiscard]] std::uint32_t left_before(unsigned warp, Id counter, std::uint64_t k);
   /// Their number; 0: not known.
   [[nodiscard]] std::uint64_t count(unsigned warp, Id counter);
   /// The number of iterations of every loop around a place, by loop, where it is known.
@@ -67,7 +70,8 @@ class Iterations {
 
   ExecutedKernel& kernel_;
   std::map<std::pair<unsigned, std::size_t>, LanesByIteration>
-      known_{};  ///< by warp and loop; empty: not known
+      known_{},  ///< by warp and loop; empty: not known
+      left_{};   ///< lanes that surely leave it before each iteration
   using ByTerm = std::map<std::tuple<unsigned, Id, std::int32_t>, Id>;  ///< by warp, term and place
   ByTerm before_{}, around_{};
 };

@@ -79,6 +79,17 @@ TEST(KernelFixes, AreOfAllExecutionsOfAnArray) {
   EXPECT_TRUE(report_of(column).fixes.empty());  // without the option, none
 }
 
+// Lane l executes l + 1 iterations, so the wavefronts of a column are 32 + 31 + .. + 1.
+TEST(KernelFixes, CountNoLanesThatLeftALoop) {
+  KernelReport const r = report_of(
+      "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; mov.u32 %r6, 0;\nL: ld.shared.u32 %r8, [%r4]; add.s32 "
+      "%r6, %r6, 1; setp.le.u32 %p1, %r6, %r1; @%p1 bra L;",
+      {.block = {{32, 1, 1}}, .fixes = true});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  EXPECT_EQ(r.fixes[0].executions, 32U);
+  EXPECT_EQ(r.fixes[0].fixes.at(0).before, 32U * 33 / 2);
+}
+
 TEST(KernelFixes, LeaveOutWhatTheyDoNotKnow) {
   std::string const load = "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; and.b32 %r9, %r9, 31; ";
   std::string const data =
