@@ -18,6 +18,7 @@ using execution::Assumption;
 using execution::ExecutedAccess;
 using execution::Lanes;
 using execution::LaneTruths;
+using execution::Leaf;
 using execution::Warp;
 
 namespace {
@@ -30,20 +31,41 @@ std::string dependence_of(ExecutedKernel& kernel, Id term) {
   if (Origin const from = kernel.origins.origin(term); from.leaf != 0)
     return "its addresses depend on " + kernel.origins.text_of(from.leaf);
   for (Id const id : kernel.origins.leaves_of({term})) {
-    execution::Leaf const& l = *kernel.origins.leaf_at(id);
+    Leaf const& l = *kernel.origins.leaf_at(id);
     std::string const name = text_of_term(kernel.program, kernel.execution, id);
-    if (l.kind == execution::Leaf::Kind::param)
+    if (l.kind == Leaf::Kind::param)
       return fmt::format("its addresses depend on {0}: --param {0}=N gives it a value", name);
-    if (l.kind == execution::Leaf::Kind::special) return "its addresses depend on " + name;
+    if (l.kind == Leaf::Kind::special) return "its addresses depend on " + name;
   }
   return "its addresses depend on " + text_of_term(kernel.program, kernel.execution, term);
 }
 
-/// Adds one execution of an access by these lanes. What all of them share next to the array's start may have a few values. Returns why it
-/// cannot; else nothing.
-std::string add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, Warp& warp,
-                          std::uint32_t active) {
-  Id const address = kernel.execution.accesses[a.index].address;
+/// True if a term has other values only in other iterations of loops around an access whose number of iterations is not known. Of what a
+/// launch or a block fixes, such as a parameter, each execution has one value, which is not known.
+bool changes_in_open_loops(ExecutedKernel& kernel, Id term, unsigned warp, std::int32_t place) {
+  auto const is_open = [&](std::int32_t loop) {
+    for (auto at = place; at >= 0; at = kernel.flow.loops[static_cast<std::size_t>(at)].parent)
+      if (at == loop)
+        return kernel.iterations.count(warp, kernel.execution.counters[static_cast<std::size_t>(at)]) == 0;
+    return false;
+  };
+  std::vector<Id> const leaves = kernel.origins.leaves_of({term});
+  return std::all_of(leaves.begin(), leaves.end(), [&](Id id) {
+    Leaf const& l = *kernel.origins.leaf_at(id);
+    auto const first = static_cast<std::uint32_t>(program::Special::ctaid_x),
+               last = static_cast<std::uint32_t>(program::Special::nctaid_z);
+    bool const of_thread =
+        l.kind == Leaf::Kind::special && !execution::is_uniform(l) && (l.extra < first || l.extra > last);
+    return of_thread || ((l.kind == Leaf::Kind::counter || l.kind == Leaf::Kind::phi) && is_open(l.loop));
+  });
+}
+
+/// Adds one execution of an access by these lanes. What all of them share next to the array's start may have a few values in a loop. Returns
+/// why it cannot; else nothing.
+std::string add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, unsigned number,
+                          Warp& warp, std::uint32_t active) {
+  ExecutedAccess const& access = kernel.execution.accesses[a.index];
+  Id const address = access.address;
   Lanes const v = warp.value(address, 32);
   if (v.state == Lanes::State::varying) {
     Origin const from = kernel.origins.origin_of_varying(warp, address, v.why);
@@ -60,7 +82,9 @@ std::string add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess co
       continue;
     }
     auto const few = kernel.origins.origin(atom).leaf == 0 ? warp.domain(atom, most_moves) : std::nullopt;
-    if (!few || few->size() * moved.size() > most_moves) return dependence_of(kernel, atom);
+    if (!few || few->size() * moved.size() > most_moves ||
+        (few->size() > 1 && !changes_in_open_loops(kernel, atom, number, access.loop)))
+      return dependence_of(kernel, atom);
     std::vector<std::uint64_t> sums;
     for (std::uint64_t const m : moved)
       for (std::uint64_t const x : *few) sums.push_back(m + factor * x);
@@ -104,7 +128,7 @@ std::string add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess c
     if (on == 0) continue;
     if (a.instruction->matrices != 0 && on != ~0U)
       return "lanes are off in a matrix instruction, which is undefined";
-    if (std::string why = add_execution(kernel, arrays, a, warp, on); !why.empty()) return why;
+    if (std::string why = add_execution(kernel, arrays, a, number, warp, on); !why.empty()) return why;
   }
   return {};
 }

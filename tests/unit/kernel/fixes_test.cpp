@@ -90,6 +90,29 @@ TEST(KernelFixes, CountNoLanesThatLeftALoop) {
   EXPECT_EQ(r.fixes[0].fixes.at(0).before, 32U * 33 / 2);
 }
 
+// Each execution has one value of a parameter, and of the block's number: it is not counted once for each of 16.
+TEST(KernelFixes, LeaveOutAddressesThatALaunchMoves) {
+  std::string const words = "shl.b32 %r4, %r1, 3; add.s32 %r4, %r4, %r2; ld.shared.u32 %r8, [%r4];\n";
+  std::string const rows =
+      "and.b32 %r9, %r9, 15; shl.b32 %r9, %r9, 7; mad.lo.s32 %r9, %r1, 4, %r9; add.s32 %r9, %r9, %r2; "
+      "ld.shared.u32 %r8, [%r9];";
+  for (std::string const row : {"mov.u32 %r9, %r3; ", "mov.u32 %r9, %ctaid.x; "}) {
+    KernelReport const r = report_of(words + row + rows, {.block = {{32, 1, 1}}, .fixes = true});
+    ASSERT_EQ(r.fixes.size(), 1U) << row;
+    EXPECT_EQ(r.fixes[0].left_out, (std::vector<std::uint32_t>{r.accesses.at(1).ptx_line}));
+    EXPECT_EQ(r.fixes[0].executions, 1U);
+    EXPECT_EQ(r.fixes[0].fixes.at(0).before, 2U);
+  }
+  // The steps of a loop are executed, and count.
+  std::string const loop =
+      "mov.u32 %r20, 0;\nL: and.b32 %r9, %r20, 3; shl.b32 %r9, %r9, 10; add.s32 %r9, %r9, %r4; ld.shared.u32 "
+      "%r8, [%r9];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, %r3; @%p8 bra L;";
+  KernelReport const steps = report_of(words + loop, {.block = {{32, 1, 1}}, .fixes = true});
+  ASSERT_EQ(steps.fixes.size(), 1U);
+  EXPECT_TRUE(steps.fixes[0].left_out.empty());
+  EXPECT_EQ(steps.fixes[0].executions, 1U + 4U);
+}
+
 TEST(KernelFixes, LeaveOutWhatTheyDoNotKnow) {
   std::string const load = "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; and.b32 %r9, %r9, 31; ";
   std::string const data =
