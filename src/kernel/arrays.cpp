@@ -88,6 +88,23 @@ void Arrays::join(ArrayAccess const& vector, std::span<ArrayAccess const> member
   vectors_.push_back({vector, {members.begin(), members.end()}});
 }
 
+void Arrays::exclude(std::uint32_t symbol, std::string reason) {
+  excluded_.try_emplace(memory_of(symbol), std::move(reason));
+}
+
+std::uint32_t Arrays::memory_of(std::uint32_t symbol) const {
+  return program_.symbols[symbol].extern_array ? ~0U : symbol;
+}
+
+std::string Arrays::why_excluded(std::uint32_t symbol) const {
+  if (auto const found = excluded_.find(memory_of(symbol)); found != excluded_.end()) return found->second;
+  auto const other = std::find_if(accesses_.begin(), accesses_.end(), [&](ArrayAccess const& a) {
+    return a.symbol != symbol && memory_of(a.symbol) == memory_of(symbol);
+  });
+  if (other == accesses_.end()) return {};
+  return "its memory is also that of " + short_name(program_.symbols[other->symbol].name);
+}
+
 void Arrays::leave_out(ArrayAccess const& access, std::string reason) {
   reasons_[access.index] = std::move(reason);
   for (auto& [key, patterns] : arrays_)
@@ -98,6 +115,7 @@ std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
   std::vector<KernelFix> out;
   for (auto const& [key, patterns] : arrays_) {
     auto const& [symbol, start] = key;
+    if (!why_excluded(symbol).empty()) continue;
     KernelFix one{
         short_name(program_.symbols[symbol].name), text_of_term(program_, execution_, start), {}, 0, 0, {}};
     std::vector<WeightedAccess> executions;
@@ -142,9 +160,11 @@ std::vector<KernelUnfixed> Arrays::unfixed(std::vector<KernelFix> const& fixes,
         std::any_of(out.begin(), out.end(), is_of(array)))
       continue;
     auto const why = reasons_.find(a.index);
+    std::string const excluded = why_excluded(a.symbol);
     std::string reason =
-        a.atomic      ? "atomics have no fix"
-        : bypasses(a) ? "its cost is one of source and destination (H22), and no fix is searched for it"
+        !excluded.empty() ? excluded
+        : a.atomic        ? "atomics have no fix"
+        : bypasses(a)     ? "its cost is one of source and destination (H22), and no fix is searched for it"
         : has_tiles(a.symbol)   ? "all lines of a wmma tile have one stride: try a longer one"
         : why != reasons_.end() ? why->second
                                 : "no swizzle and no padding that was searched saves a wavefront";

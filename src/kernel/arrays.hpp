@@ -44,6 +44,8 @@ class Arrays {
   void add_descriptor(std::string const& array, DescriptorUse use) {
     descriptors_[array] = std::max(descriptors_[array], use);
   }
+  /// The variable has no fix but vectors, for this reason: an instruction that may access it follows none. Dynamic arrays are one memory.
+  void exclude(std::uint32_t symbol, std::string reason);
   /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix, and cp.async.cg.
   [[nodiscard]] std::vector<ArrayAccess> to_search() const;
   /// True for cp.async.cg: the swizzles that are searched do not change its cost (H22).
@@ -80,6 +82,10 @@ class Arrays {
     ArrayAccess access{};
     std::vector<ArrayAccess> members{};
   };
+  /// The first name of the memory of a variable: dynamic arrays are one memory.
+  [[nodiscard]] std::uint32_t memory_of(std::uint32_t symbol) const;
+  /// Why no fix is searched that moves what is in a variable; empty if one is.
+  [[nodiscard]] std::string why_excluded(std::uint32_t symbol) const;
   /// Wavefronts of the most expensive execution of an access.
   [[nodiscard]] unsigned most_of(ArrayAccess const& access, Architecture const& arch) const;
 
@@ -91,6 +97,7 @@ class Arrays {
   std::set<std::uint32_t> operands_{};           ///< variables
   std::map<std::string, DescriptorUse> descriptors_{};  ///< by name of the variable; an empty name: any
   std::map<std::size_t, std::string> reasons_{};  ///< reason for each access that is left out, by its index
+  std::map<std::uint32_t, std::string> excluded_{};  ///< by memory
   std::map<std::uint32_t, bool>
       refuted_{};  ///< true for a variable with an access that is refuted for its cost
   std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< patterns by variable and start

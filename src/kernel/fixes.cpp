@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace swizproof::kernel_detail {
@@ -20,6 +23,10 @@ using execution::Lanes;
 using execution::LaneTruths;
 using execution::Leaf;
 using execution::Warp;
+using program::Event;
+using program::MemoryAccess;
+using program::OperandRole;
+using program::SharedOperand;
 
 namespace {
 
@@ -166,14 +173,116 @@ void add_series(ExecutedKernel& kernel, Arrays& arrays, std::span<ArrayAccess co
   }
 }
 
+/// The other instructions, and what the fixes of an array that they may access have to keep: 16 bytes together, or the modes of descriptors, or
+/// the array as it is.
+class Followers {
+ public:
+  Followers(ExecutedKernel& kernel, Arrays& arrays) : kernel_(kernel), arrays_(arrays) {}
+
+  void run() {
+    for (std::size_t i = 0; i < kernel_.program.accesses.size(); ++i)
+      add_access(kernel_.program.accesses[i], kernel_.execution.accesses[i]);
+    for (std::size_t i = 0; i < kernel_.program.operands.size(); ++i)
+      add_operand(kernel_.program.operands[i], kernel_.execution.operands[i]);
+    for (std::size_t i = 0; i < kernel_.program.events.size(); ++i)
+      add_event(kernel_.program.events[i], kernel_.execution.events[i]);
+  }
+
+ private:
+  using Symbols = std::set<std::uint32_t>;
+
+  [[nodiscard]] bool is_executed(ExecutedAccess const& done) {
+    if (!done.reached) return false;
+    for (unsigned w = 0; w < kernel_.warps.count(); ++w)
+      if (Warp& warp = kernel_.warps.plain(w); (warp.present() & ~warp.truth(done.guard).no) != 0)
+        return true;
+    return false;
+  }
+
+  [[nodiscard]] bool is_elsewhere(MemoryAccess const& m, Id address) const {
+    std::uint32_t symbol = ~0U;
+    Origins::Root const root = kernel_.origins.root_of(address, symbol);
+    if (m.global || root == Origins::Root::shared) return m.global;
+    return m.generic ? kernel_.origins.is_elsewhere(root, address)
+                     : kernel_.origins.rooted_in_parameter(address);
+  }
+
+  /// Arrays that an address may be in; nothing if it may be any.
+  [[nodiscard]] std::optional<Symbols> arrays_at(Id address) const {
+    std::uint32_t symbol = ~0U;
+    if (kernel_.origins.root_of(address, symbol) != Origins::Root::shared) return std::nullopt;
+    Symbols all;
+    for (Id const id : kernel_.origins.arrays_of({address})) all.insert(kernel_.origins.leaf_at(id)->extra);
+    return all.empty() ? std::nullopt : std::optional(std::move(all));
+  }
+
+  void keep_together(std::optional<Symbols> const& symbols) {
+    for (std::uint32_t s = 0; s < kernel_.program.symbols.size(); ++s)
+      if (!symbols || symbols->contains(s)) arrays_.add_operand(s);
+  }
+
+  void exclude(MemoryAccess const& m, std::optional<Symbols> const& symbols) {
+    std::string const why = fmt::format("{} at {} line {} may access it, and is not known to follow a fix",
+                                        m.op, kernel_.program.language, m.line);
+    for (std::uint32_t s = 0; s < kernel_.program.symbols.size(); ++s)
+      if (!symbols || symbols->contains(s)) arrays_.exclude(s, why);
+  }
+
+  /// An access of one array at any offset in it can follow a fix which does not split its bytes.
+  void add_access(MemoryAccess const& m, ExecutedAccess const& done) {
+    if (!done.reached || is_elsewhere(m, done.address)) return;
+    std::uint32_t symbol = ~0U;
+    bool const follows = m.instruction &&
+                         kernel_.origins.root_of(done.address, symbol) == Origins::Root::shared &&
+                         symbol != ~0U && kernel_.origins.is_of_array(done.address, symbol);
+    if (!follows && is_executed(done)) exclude(m, arrays_at(done.address));
+  }
+
+  void add_operand(SharedOperand const& o, ExecutedAccess const& done) {
+    if (o.role == OperandRole::instruction || !is_executed(done)) return;
+    auto const symbols = arrays_at(done.address);
+    if (o.is_descriptor() || o.role == OperandRole::barrier) {
+      if (symbols) keep_together(symbols);  // each mbarrier is initialised in its own block
+    } else if (!o.tensor) {
+      exclude(o.at, symbols);
+    } else {
+      keep_together(symbols);
+      if (!symbols) return arrays_.add_descriptor("", DescriptorUse::swizzled);
+      for (std::uint32_t const s : *symbols)
+        arrays_.add_descriptor(short_name(kernel_.program.symbols[s].name), DescriptorUse::swizzled);
+    }
+  }
+
+  void add_event(Event const& e, ExecutedAccess const& done) {
+    static constexpr std::string_view listed[] = {"cp.", "multimem", "sust",
+                                                  "sured"};  // or of no shared memory
+    static constexpr std::string_view whole[] = {
+        "mbarrier", "cp.async.mbarrier", "clusterlaunchcontrol", "tcgen05.commit", "SYNCS", "ARRIVES",
+        "UTCBAR"};
+    auto const is_one_of = [&](auto const& words) {
+      return std::any_of(std::begin(words), std::end(words),
+                         [&](std::string_view word) { return e.at.op.starts_with(word); });
+    };
+    bool const keeps_whole = is_one_of(whole);
+    if ((e.kind != Event::Kind::write && e.kind != Event::Kind::poll) ||
+        (!keeps_whole && is_one_of(listed)) || !is_executed(done) || is_elsewhere(e.at, done.address))
+      return;
+    auto const symbols = arrays_at(done.address);
+    if (!keeps_whole) {
+      if (kernel_.program.language == "PTX") exclude(e.at, symbols);
+    } else if (symbols || e.at.op.starts_with("mbarrier.init")) {
+      keep_together(symbols);
+    }
+  }
+
+  ExecutedKernel& kernel_;
+  Arrays& arrays_;
+};
+
 }  // namespace
 
 void find_fixes(ExecutedKernel& kernel, Arrays& arrays, KernelReport& report) {
-  for (ExecutedAccess const& o : kernel.execution.operands) {
-    std::uint32_t symbol = ~0U;
-    if (o.reached && kernel.origins.root_of(o.address, symbol) == Origins::Root::shared)
-      arrays.add_operand(symbol);
-  }
+  Followers(kernel, arrays).run();
   for (KernelOperand const& o : report.operands)
     if (o.what.starts_with("descriptor"))
       arrays.add_descriptor(

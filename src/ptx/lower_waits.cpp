@@ -94,6 +94,12 @@ void add_event(Steps& steps, Instruction const& i, Event::Kind kind, Source numb
   add_event(steps, i, kind, std::move(at));
 }
 
+/// True if an instruction writes shared memory, and neither an access nor an operand says so.
+bool writes_unlisted(Opcode const& op) {
+  return op.name == "mbarrier" || op.name == "tensormap" || op.name == "clusterlaunchcontrol" ||
+         (op.name == "st" && op.has("bulk")) || (op.name == "cp" && op.text.starts_with("cp.async.mbarrier"));
+}
+
 }  // namespace
 
 bool may_wait(Module const& module, Function const& function) {
@@ -135,7 +141,8 @@ bool writes_listed(Opcode const& op) {
 }
 
 void write_memory(Steps& steps, Instruction const& i) {
-  if (!steps.lists_events || !writes_common(i.opcode)) return;
+  bool const listed = steps.lists_events || (!steps.lists_mbarriers && writes_unlisted(i.opcode));
+  if (!listed || !writes_common(i.opcode)) return;
   for (Operand const& o : i.operands)
     if (o.kind == Operand::Kind::address || o.kind == Operand::Kind::other)
       add_event(steps, i, Event::Kind::write, access_at(steps, i, o));

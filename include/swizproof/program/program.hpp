@@ -161,8 +161,8 @@ struct SharedOperand {
   [[nodiscard]] bool is_descriptor() const { return role <= OperandRole::descriptor_source; }
 };
 
-/// An effect of an instruction that no access has: it holds lanes back, writes memory, or gives what others write. Readers list none in a
-/// program where no lane may wait for another one. Checked by KernelLocks.* and SassLower.AllLanesOfAWarpMeetAtABarrier.
+/// An effect of an instruction that no access has: it holds lanes back, writes memory, or gives what others write. Where no lane may wait for
+/// another one, readers list only writes of PTX that no operand has, such as mbarriers. Checked by KernelLocks.* and SassLower.AllLanesOfAWarpMeetAtABarrier.
 struct Event {
   enum class Kind : std::uint8_t {
     warp,   ///< all lanes of a warp wait for each other

@@ -133,8 +133,7 @@ TEST(KernelFixes, KeepTheBytesOfAccessesThatAreLeftOut) {
       "%r1;\n"
       "ld.param.u64 %rd1, [g]; ld.global.u32 %r5, [%rd1]; shl.b32 %r5, %r5, 4; add.s32 %r5, %r4, %r5;\n";
   std::string const by_data = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r5];",
-                    unknown = "wmma.load.a.sync.aligned.row.m16n16k16.shared.e4m3 {%r8, %r9}, [%r5];",
-                    copied = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 16;";
+                    barrier = "mbarrier.init.shared.b64 [%r2+136], 1;";
   auto const least_unit = [&](std::string const& other) {
     KernelReport const r = report_of(words + other, {.block = {{32, 1, 1}}, .fixes = true});
     unsigned unit = 16;
@@ -147,8 +146,73 @@ TEST(KernelFixes, KeepTheBytesOfAccessesThatAreLeftOut) {
     return unit;
   };
   EXPECT_EQ(least_unit(""), 4U);
-  for (std::string const& other : {by_data, unknown, copied}) EXPECT_EQ(least_unit(other), 16U) << other;
+  for (std::string const& other : {by_data, barrier}) EXPECT_EQ(least_unit(other), 16U) << other;
 }
+
+// Instructions that take bytes in their order, and those whose address may be in the array.
+TEST(KernelFixes, AreOfNoArrayThatAnInstructionAccessesAsItIs) {
+  std::string const words = "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; ld.shared.u32 %r8, [%r4];\n",
+                    pointer = "cvt.u64.u32 %rd3, %r2; cvta.shared.u64 %rd4, %rd3; ld.param.u64 %rd1, [g];\n",
+                    remote = "mapa.shared::cluster.u32 %r9, %r4, 1; ",
+                    last = " may access it, and is not known to follow a fix";
+  auto const why = [&](std::string const& other) {
+    KernelReport const r = report_of(words + other, {.block = {{32, 1, 1}}, .fixes = true});
+    EXPECT_TRUE(r.fixes.empty()) << other;
+    return r.unfixed.size() != 1 ? other : r.unfixed[0].reason;
+  };
+  EXPECT_EQ(why("st.bulk.weak.shared::cta [%r2], 4096, 0;"),
+            "st.bulk.weak.shared::cta at PTX line 11" + last);
+  EXPECT_EQ(why("ld.param.u64 %rd1, [g]; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 4096;"),
+            "cp.async.bulk.global.shared::cta.bulk_group at PTX line 11" + last);
+  EXPECT_EQ(why(remote + "ld.shared::cluster.v4.u32 {%r10, %r11, %r12, %r13}, [%r9];"),
+            "ld.shared::cluster.v4.u32 at PTX line 11" + last);
+  EXPECT_EQ(why(remote + "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r9], %r1, [%r9];"),
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 at PTX line 11" + last);
+  EXPECT_EQ(why(pointer + "setp.eq.u32 %p1, %r3, 0; selp.b64 %rd5, %rd4, %rd1, %p1; ld.u32 %r10, [%rd5];"),
+            "ld.u32 at PTX line 12" + last);
+  EXPECT_EQ(why(pointer + "call.uni other, (%rd4);"), "call.uni at PTX line 12" + last);
+  EXPECT_EQ(why("wmma.load.a.sync.aligned.row.m16n16k16.shared.e4m3 {%r10, %r11}, [%r2];"),
+            "wmma.load.a.sync.aligned.row.m16n16k16.shared.e4m3 at PTX line 11" + last);
+  EXPECT_EQ(why("mov.u32 %r5, dynamic; setp.eq.u32 %p1, %r3, 0; selp.b32 %r5, %r5, %r2, %p1; ld.shared.u32 "
+                "%r6, [%r5];"),
+            "ld.shared.u32 at PTX line 11" + last);
+  // Not of another array, nor if no lane executes it.
+  std::string const others[] = {"mov.u32 %r5, dynamic; st.bulk.weak.shared::cta [%r5], 4096, 0;",
+                                "setp.gt.u32 %p1, %r1, 99; @%p1 st.bulk.weak.shared::cta [%r2], 4096, 0;",
+                                "ld.param.u64 %rd1, [g]; ld.v4.u32 {%r10, %r11, %r12, %r13}, [%rd1];",
+                                "ld.param.u64 %rd1, [g]; cp.async.ca.shared.global [%r2], [%rd1], 4;\nL: "
+                                "ld.shared.u32 %r9, [%r2]; setp.eq.u32 %p1, %r9, 0; @%p1 bra L;"};
+  for (std::string const& other : others)
+    EXPECT_EQ(report_of(words + other, {.block = {{32, 1, 1}}, .fixes = true}).fixes.size(), 1U) << other;
+}
+
+// Dynamic arrays are one memory.
+TEST(KernelFixes, AreOfNoMemoryWithTwoNames) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 16 .b8 a[];\n.extern .shared "
+      ".align 16 .b8 b[];\n.entry k()\n{\n.reg .b32 %r<9>;\nmov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 7; "
+      "mov.u32 "
+      "%r3, a; add.u32 %r3, %r3, %r2; mov.u32 %r4, b; add.u32 %r4, %r4, %r2; st.shared.u32 [%r3], %r1; "
+      "ld.shared.u32 %r5, [%r4];\nret;\n}\n",
+      "test.ptx");
+  KernelReport const r = decide_kernel(m, m.functions.at(0), {.block = {{32, 1, 1}}, .fixes = true});
+  EXPECT_TRUE(r.fixes.empty());
+  ASSERT_EQ(r.unfixed.size(), 2U);
+  EXPECT_EQ(r.unfixed[0].reason, "its memory is also that of b");
+}
+
+// A copy of a tensor follows the modes of its map.
+TEST(KernelFixes, AreModesOfDescriptorsIfATensorIsCopied) {
+  KernelReport const r = report_of(
+      "ld.param.u64 %rd1, [g]; mov.u32 %r5, 0; cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
+      "[%rd1, {%r5, %r5}], [%r2];\nand.b32 %r4, %r1, 7; shl.b32 %r4, %r4, 7; add.s32 %r4, %r4, %r2; "
+      "ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4];",
+      {.block = {{32, 1, 1}}, .fixes = true});
+  ASSERT_EQ(r.fixes.size(), 1U);
+  EXPECT_TRUE(r.fixes[0].fixes.at(0).of_descriptors);
+  EXPECT_FALSE(r.fixes[0].fixes[0].padding);
+}
+
 TEST(KernelFixes, CountFromTheStartThatIsRoundedUp) {
   std::string const text =
       "mov.u32 %r2, dynamic; add.s32 %r2, %r2, 1023; and.b32 %r2, %r2, -1024; shl.b32 %r4, %r1, 7;\n"
