@@ -68,6 +68,8 @@ ValueTerms::Term ValueTerms::of_step(program::Step const& s, std::array<Term, 3>
       return 0;
   if (s.action == Action::copy && nodes_[operands[0]].width == s.width) return operands[0];
   bool const opaque = s.action == Action::opaque;
+  auto const is_number = [&](Term o) { return nodes_[o].kind == Kind::number; };
+  if (opaque && std::all_of(operands.begin(), operands.end(), is_number)) return 0;  // a clock, as it may be
   if ((opaque ? commutes_[s.extra] : is_commutative(s.action)) && operands[0] > operands[1])
     std::swap(operands[0], operands[1]);
   return add({Kind::step, s.action, s.width, opaque ? s.extra : 0, {operands[0], operands[1], operands[2]}});
