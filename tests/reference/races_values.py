@@ -27,7 +27,10 @@ def number(bits):
 
 
 def bits_of(value):
-    return struct.unpack("<I", struct.pack("<f", value))[0]
+    try:
+        return struct.unpack("<I", struct.pack("<f", value))[0]
+    except OverflowError:
+        return 0x7F800000 if value > 0 else 0xFF800000
 
 
 class Kernel:
