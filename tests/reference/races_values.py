@@ -153,8 +153,8 @@ class Kernel:
         return out
 
 
-def random_memory(kernel, rng, known=()):
-    known, scale = dict(known), rng.choice([0, 0.001, 1])
+def random_memory(kernel, rng, scale, known):
+    known = dict(known)
 
     def memory(at):
         if at not in known:
@@ -163,9 +163,16 @@ def random_memory(kernel, rng, known=()):
     return memory
 
 
+def runs_of(kernel, rng, known=()):
+    """Values of the threads on random memories, and on numbers that rise and fall."""
+    rising = [{at: first + by * at & MASK for at in range(kernel.threads)} for first, by in ((0, 1), (rng.randrange(1000), 1), (1023, -1))]
+    memories = [(scale, {}) for scale in (0, 0.001, 1, 4) for _ in range(3)] + [(1, numbers) for numbers in rising]
+    return [kernel.values(random_memory(kernel, rng, scale, {**numbers, **dict(known)}), rng) for scale, numbers in memories]
+
+
 def check(kernel, plain, same, rng):
     """A complaint, and what is to be counted."""
-    runs = [kernel.values(random_memory(kernel, rng), rng) for _ in range(12)]
+    runs = runs_of(kernel, rng)
     meeting = [(a, b) for a in range(kernel.threads) for b in range(a) if kernel.place[a] == kernel.place[b]]
     counts = collections.Counter()
     if not meeting:
@@ -177,7 +184,7 @@ def check(kernel, plain, same, rng):
     counts["no race found"] += plain["verdict"] == "unknown"
     for one in plain["found"]:
         of_launch = {"n": value for name, value in one["params"].items()}
-        runs = [kernel.values(random_memory(kernel, rng, of_launch), rng) for _ in range(12)]
+        runs = runs_of(kernel, rng, of_launch)
         a, b = one["first"]["thread"][0], one["second"]["thread"][0]
         if kernel.place[a] != kernel.place[b]:
             return f"threads {a} and {b} do not meet", counts
@@ -193,7 +200,7 @@ def check(kernel, plain, same, rng):
         return "proved with --same-values, but values differ", counts
     for one in same["found"]:
         of_launch = {"n": value for name, value in one["params"].items()}
-        runs += [kernel.values(random_memory(kernel, rng, of_launch), rng) for _ in range(12)]
+        runs += runs_of(kernel, rng, of_launch)
     if same["verdict"] == "refuted" and all(run[a] == run[b] for run in runs for a, b in meeting):
         return "refuted with --same-values, but values are equal", counts
     counts["--same-values", same["verdict"], "equal" if equal else "different"] += 1
