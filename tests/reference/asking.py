@@ -2,8 +2,10 @@
 import argparse
 import json
 import pathlib
+import random
 import subprocess
 import sys
+import tempfile
 
 
 class Failure(Exception):
@@ -54,6 +56,19 @@ def kernels_of(binary, folder, text, *words):
     if done.returncode not in (0, 1, 3):
         sys.exit(f"exit code {done.returncode}: {done.stderr[:500]}\n{text}")
     return {kernel["mangled"]: kernel for kernel in json.loads(done.stdout)["kernels"]}
+
+
+def batches_of(given, kernel):
+    """Random kernels, at most fifty at a time: `kernel` makes one of a random number generator and its name."""
+    for first in range(0, given.cases, 50):
+        yield [kernel(random.Random(f"{given.seed} {k}"), f"k{k}") for k in range(first, min(first + 50, given.cases))]
+
+
+def races_of(binary, kernels, *words):
+    """What `kernel --races` says of each kernel, by its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        answers = kernels_of(binary, folder, "".join(kernel.ptx() for kernel in kernels), "--races", *words)
+    return {name: kernel["races"] for name, kernel in answers.items()}
 
 
 def print_sums(odd):

@@ -6,13 +6,10 @@ then by weak stores; barriers of the block or of the warp part the code. Flags a
 thread: a fence and a strong write, or a release, give a flag the clock of its thread, a strong read and a fence, or an acquire, take it over; an atomic leaves what was there. [PTX ISA 9.1, Memory Consistency Model]
 Each race that is named must be one of the model's, with both threads and both lines; what is proved has none.
 """
-import argparse
 import collections
-import random
 import sys
-import tempfile
 
-from asking import kernels_of
+from asking import batches_of, options_of, races_of
 
 MOST_STATES = 30_000
 FLAGS_AT, WORDS, FLAGS = 4096, 3, 3
@@ -28,8 +25,8 @@ Op = collections.namedtuple("Op", "kind at form line")  # kind: ld, st, fence, s
 class Generator:
     """A kernel: phases, each with the operations of its threads and what is behind it."""
 
-    def __init__(self, rng, name, first_line):
-        self.rng, self.name, self.first = rng, name, first_line
+    def __init__(self, rng, name):
+        self.rng, self.name = rng, name
         self.threads = rng.choice([(0, 1), (0, 1, 2), (0, 32), (0, 32, 33), (0, 32, 64), (1, 2, 40)])
         self.lines = [f".entry {name}(.param .u64 to)", f".reqntid {max(self.threads) + 1}, 1, 1", "{", ".reg .pred %p<4>; .reg .b32 %r<10>;", ".shared .align 16 .b8 tile[8192];", "mov.u32 %r1, %tid.x; mov.u32 %r2, tile;",
                       "setp.ne.u32 %p1, %r1, 0; @%p1 bra BEGIN;"]
@@ -39,7 +36,7 @@ class Generator:
 
     def line(self, text):
         self.lines.append(text)
-        return self.first + len(self.lines) - 1
+        return len(self.lines) - 1
 
     def behind(self):
         kind = self.rng.choice(["block", "warp", ""])
@@ -193,45 +190,36 @@ class Model:
         return accesses | {(t, clock[t], op.line, where, write, op.form[3])}
 
 
-def check(kernel, answer):
-    """A complaint, and if the model has an answer and a race."""
+def check(kernel, answer, first):
+    """A complaint, and if the model has an answer and a race. `first`: line of the PTX at which the kernel begins."""
     races = Model(kernel).run()
     if races is None:
         return "", None
     if answer["verdict"] == "proved" and races:
         return f"race free, but {sorted(map(sorted, races))} are races", True
     for one in answer["found"]:
-        named = frozenset((one[k]["thread"][0], one[k]["ptx_line"]) for k in ("first", "second"))
+        named = frozenset((one[k]["thread"][0], one[k]["ptx_line"] - first) for k in ("first", "second"))
         if named not in races:
             return f"{sorted(named)} is no race", bool(races)
     return "", bool(races)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    counts, wrong, done = collections.Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while done < given.cases:
-            kernels, line = [], 4
-            for k in range(min(50, given.cases - done)):
-                kernels.append(Generator(random.Random(f"{given.seed} {done + k}"), f"k{done + k}", line))
-                line += len(kernels[-1].lines)
-            answers = {name: k["races"] for name, k in kernels_of(given.binary, folder, "".join(k.ptx() for k in kernels), "--races").items()}
-            for kernel in kernels:
-                answer = answers[kernel.name]
-                complaint, racy = check(kernel, answer)
-                counts[answer["verdict"]] += 1
-                counts[answer["verdict"], racy] += 1
-                counts["flag"] += "by a flag" in (answer["reason"] or "")
-                if complaint:
-                    wrong += 1
-                    print(f"seed {given.seed}, {kernel.name}: {complaint}\n{kernel.ptx()}")
-            done += len(kernels)
-    print(f"{done} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown, {counts['flag']} of them for a flag; of the unknown {counts['unknown', True]} have a race, "
+    given = options_of(__doc__, 200)
+    counts, wrong = collections.Counter(), 0
+    for kernels in batches_of(given, Generator):
+        answers, line = races_of(given.binary, kernels), 4
+        for kernel in kernels:
+            answer = answers[kernel.name]
+            complaint, racy = check(kernel, answer, line)
+            line += len(kernel.lines)
+            counts[answer["verdict"]] += 1
+            counts[answer["verdict"], racy] += 1
+            counts["flag"] += "by a flag" in (answer["reason"] or "")
+            if complaint:
+                wrong += 1
+                print(f"seed {given.seed}, {kernel.name}: {complaint}\n{kernel.ptx()}")
+    print(f"{given.cases} kernels: {counts['proved']} proved, {counts['refuted']} refuted, {counts['unknown']} unknown, {counts['flag']} of them for a flag; of the unknown {counts['unknown', True]} have a race, "
           f"{counts['unknown', False]} have none, {counts['unknown', None] + counts['refuted', None] + counts['proved', None]} have too many orders; {wrong} wrong")
     if wrong or not all(counts[v] for v in ("proved", "refuted", "flag")):
         sys.exit(1)

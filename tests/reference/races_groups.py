@@ -9,9 +9,8 @@ on bar and cp.async.bulk: it runs all threads with a clock for each thread and e
 import collections
 import random
 import sys
-import tempfile
 
-from asking import kernels_of, options_of
+from asking import batches_of, options_of, races_of
 from races_rings import Writer, merge
 
 BASE = 1024
@@ -216,29 +215,26 @@ def race(kernel, n, rng):
 
 def main():
     given = options_of(__doc__, 100)
-    counts, reasons, wrong, done = collections.Counter(), collections.Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while done < given.cases:
-            kernels = [Kernel(random.Random(f"{given.seed} {done + k}"), f"k{done + k}") for k in range(min(50, given.cases - done))]
-            answers = {name: k["races"] for name, k in kernels_of(given.binary, folder, "".join(k.ptx() for k in kernels), "--races", "--proxy", "off").items()}
-            for kernel in kernels:
-                answer, found = answers[kernel.name], None
-                try:
-                    for n in (1, 2, 3):
-                        found = found or race(kernel, n, random.Random(f"{given.seed} {kernel.name} {n}"))
-                except Wrong:
-                    counts["undefined"] += 1
-                    continue
-                kind = "flawed" if kernel.has else "sound"
-                counts[kind, answer["verdict"]] += 1
-                counts["race found"] += bool(found)
-                if kind == "sound" and answer["verdict"] != "proved" and not found:
-                    reasons[(answer["reason"] or "")[:150]] += 1
-                if found and answer["verdict"] == "proved":
-                    wrong += 1
-                    print(f"seed {given.seed}, {kernel.name}, {sorted(kernel.has)}: proved, but {found}\n{kernel.ptx()}")
-            done += len(kernels)
-    print(f"{done} kernels, {counts['race found']} with a race, {counts['undefined']} undefined; " + ", ".join(f"{k} {v}: {counts[k, v]}" for k in ("sound", "flawed") for v in ("proved", "refuted", "unknown")) + f"; {wrong} wrong")
+    counts, reasons, wrong = collections.Counter(), collections.Counter(), 0
+    for kernels in batches_of(given, Kernel):
+        answers = races_of(given.binary, kernels, "--proxy", "off")
+        for kernel in kernels:
+            answer, found = answers[kernel.name], None
+            try:
+                for n in (1, 2, 3):
+                    found = found or race(kernel, n, random.Random(f"{given.seed} {kernel.name} {n}"))
+            except Wrong:
+                counts["undefined"] += 1
+                continue
+            kind = "flawed" if kernel.has else "sound"
+            counts[kind, answer["verdict"]] += 1
+            counts["race found"] += bool(found)
+            if kind == "sound" and answer["verdict"] != "proved" and not found:
+                reasons[(answer["reason"] or "")[:150]] += 1
+            if found and answer["verdict"] == "proved":
+                wrong += 1
+                print(f"seed {given.seed}, {kernel.name}, {sorted(kernel.has)}: proved, but {found}\n{kernel.ptx()}")
+    print(f"{given.cases} kernels, {counts['race found']} with a race, {counts['undefined']} undefined; " + ", ".join(f"{k} {v}: {counts[k, v]}" for k in ("sound", "flawed") for v in ("proved", "refuted", "unknown")) + f"; {wrong} wrong")
     for reason, times in reasons.most_common(8):
         print(f"  {times} without a race undecided: {reason}")
     if wrong or not counts["sound", "proved"] or not counts["race found"]:

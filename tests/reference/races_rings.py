@@ -11,9 +11,8 @@ too many in any of these orders. How many kernels without flaws are proved is co
 import collections
 import random
 import sys
-import tempfile
 
-from asking import kernels_of, options_of
+from asking import batches_of, options_of, races_of
 
 BASE, BARRIERS, SLOT, MASK = 1024, 6144, 7168, 0xffffffff
 DESCRIPTOR, INSTRUCTION = 1 << 46, 4 << 24 | 1 << 17 | 1 << 4  # no swizzle, all rows at one place: 128 bytes; 64 rows of A, 8 of B
@@ -576,25 +575,21 @@ def complaint(kernel, rng):
 
 def main():
     given = options_of(__doc__, 100)
-    counts, reasons, wrong, done = collections.Counter(), collections.Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while done < given.cases:
-            count = min(50, given.cases - done)
-            kernels = [Kernel(random.Random(f"{given.seed} {done + k}"), f"k{done + k}") for k in range(count)]
-            answers = {name: k["races"] for name, k in kernels_of(given.binary, folder, "".join(k.ptx() for k in kernels), "--races").items()}
-            for kernel in kernels:
-                answer = answers[kernel.name]
-                found = complaint(kernel, random.Random(f"{given.seed} {kernel.name} orders"))
-                kind = "flawed" if kernel.has else "ends" if kernel.tail else "sound"
-                counts[kind, answer["verdict"]] += 1
-                counts["race found"] += bool(found)
-                if kind == "sound" and answer["verdict"] != "proved":
-                    reasons[(answer["reason"] or "")[:150]] += 1
-                if found and (answer["verdict"] == "proved" or kind != "flawed"):
-                    wrong += 1
-                    print(f"seed {given.seed}, {kernel.name}, {kind} {sorted(kernel.has)}: {answer['verdict']}, but {found}\n{kernel.ptx()}")
-            done += count
-    print(f"{done} kernels, {counts['race found']} with a race in some order; " + ", ".join(f"{k} {v}: {counts[k, v]}" for k in ("sound", "ends", "flawed") for v in ("proved", "refuted", "unknown")) + f"; {wrong} wrong")
+    counts, reasons, wrong = collections.Counter(), collections.Counter(), 0
+    for kernels in batches_of(given, Kernel):
+        answers = races_of(given.binary, kernels)
+        for kernel in kernels:
+            answer = answers[kernel.name]
+            found = complaint(kernel, random.Random(f"{given.seed} {kernel.name} orders"))
+            kind = "flawed" if kernel.has else "ends" if kernel.tail else "sound"
+            counts[kind, answer["verdict"]] += 1
+            counts["race found"] += bool(found)
+            if kind == "sound" and answer["verdict"] != "proved":
+                reasons[(answer["reason"] or "")[:150]] += 1
+            if found and (answer["verdict"] == "proved" or kind != "flawed"):
+                wrong += 1
+                print(f"seed {given.seed}, {kernel.name}, {kind} {sorted(kernel.has)}: {answer['verdict']}, but {found}\n{kernel.ptx()}")
+    print(f"{given.cases} kernels, {counts['race found']} with a race in some order; " + ", ".join(f"{k} {v}: {counts[k, v]}" for k in ("sound", "ends", "flawed") for v in ("proved", "refuted", "unknown")) + f"; {wrong} wrong")
     for reason, times in reasons.most_common(8):
         print(f"  {times} sound ones undecided: {reason}")
     if wrong or not counts["sound", "proved"] or not counts["race found"]:

@@ -7,14 +7,12 @@ random memories, and on those of the program's launches. A lane that a mask does
 A `same-value race` has one value in each memory, at the byte that is named; a `lost store` has two in some memory; what is proved with --same-values has one value in all pairs of threads; what is refuted then has two in one of the
 program's launches.
 """
-import argparse
 import collections
 import random
 import struct
 import sys
-import tempfile
 
-from asking import kernels_of
+from asking import batches_of, options_of, races_of
 
 TILE, MASK = 1024, 0xFFFFFFFF
 INTEGERS = {"add.u32": lambda a, b: a + b & MASK, "mul.lo.u32": lambda a, b: a * b & MASK, "min.u32": min, "max.s32": lambda a, b: max(a, b, key=lambda x: x ^ 1 << 31), "xor.b32": lambda a, b: a ^ b, "and.b32": lambda a, b: a & b,
@@ -208,26 +206,18 @@ def check(kernel, plain, same, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    counts, wrong, done = collections.Counter(), 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while done < given.cases:
-            kernels = [Kernel(random.Random(f"{given.seed} {done + k}"), f"k{done + k}") for k in range(min(50, given.cases - done))]
-            text = "".join(k.ptx() for k in kernels)
-            plain, same = (kernels_of(given.binary, folder, text, "--races", *more) for more in ((), ("--same-values",)))
-            for kernel in kernels:
-                complaint, more = check(kernel, plain[kernel.name]["races"], same[kernel.name]["races"], random.Random(f"memory {kernel.name}"))
-                counts += more
-                if complaint:
-                    wrong += 1
-                    print(f"seed {given.seed}, {kernel.name}: {complaint}\n{kernel.ptx()}")
-            done += len(kernels)
+    given = options_of(__doc__, 200)
+    counts, wrong = collections.Counter(), 0
+    for kernels in batches_of(given, Kernel):
+        plain, same = races_of(given.binary, kernels), races_of(given.binary, kernels, "--same-values")
+        for kernel in kernels:
+            complaint, more = check(kernel, plain[kernel.name], same[kernel.name], random.Random(f"memory {kernel.name}"))
+            counts += more
+            if complaint:
+                wrong += 1
+                print(f"seed {given.seed}, {kernel.name}: {complaint}\n{kernel.ptx()}")
     kinds = {"same-value race", "lost store", "race"}
-    print(f"{done} kernels: {counts['equal']} whose threads that meet store equal values, {counts['different']} different ones; " + "; ".join(f"{kind} of {what} ones {n}" for (kind, what), n in
+    print(f"{given.cases} kernels: {counts['equal']} whose threads that meet store equal values, {counts['different']} different ones; " + "; ".join(f"{kind} of {what} ones {n}" for (kind, what), n in
           sorted((k, n) for k, n in counts.items() if k[0] in kinds)) + "; " + "; ".join(f"--same-values {v} of {what} ones {n}" for (_, v, what), n in sorted((k, n) for k, n in counts.items() if len(k) == 3)) + f"; no race found in {counts['no race found']}; {wrong} wrong")
     if wrong or not counts["same-value race", "equal"] or not counts["lost store", "different"]:
         sys.exit(1)
