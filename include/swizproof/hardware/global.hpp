@@ -24,15 +24,16 @@ inline constexpr unsigned global_line_bytes = 128;  ///< H20
 template <class W, if_number<W> = 0>
 [[nodiscard]] constexpr unsigned touched_pieces(WarpAccess<W> const& access, unsigned bytes, unsigned piece) {
   unsigned touched = 0;
+  W first[warp_lanes]{}, last[warp_lanes]{}, highest = 0;  // pieces of each lane, and of all so far
   for (unsigned i = 0; i < warp_lanes; ++i) {
     if (!access.active[i]) continue;
-    W const last = (access.address[i] + bytes - 1) / piece;
-    for (W at = access.address[i] / piece; at <= last; ++at) {
+    first[i] = access.address[i] / piece, last[i] = (access.address[i] + bytes - 1) / piece;
+    for (W at = first[i]; at <= last[i]; ++at) {
       bool repeated = false;
-      for (unsigned j = 0; j < i && !repeated; ++j)
-        repeated = access.active[j] && access.address[j] / piece <= at &&
-                   at <= (access.address[j] + bytes - 1) / piece;
-      touched += repeated ? 0 : 1;
+      if (touched != 0 && at <= highest)
+        for (unsigned j = i; j-- > 0 && !repeated;)
+          repeated = access.active[j] && first[j] <= at && at <= last[j];
+      if (!repeated) ++touched, highest = at > highest ? at : highest;
     }
   }
   return touched;
