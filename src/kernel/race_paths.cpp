@@ -374,6 +374,7 @@ bool ThreadPaths::demote() {
 
 ThreadPaths::Key ThreadPaths::key_of(State const& state) const {
   Key key{state.block};
+  key.reserve(128);
   for (std::size_t k = 0; k < state.values.size(); ++k) {
     if (told_[k] == 0 || !live_[state.block][k]) continue;
     PathValue const& v = state.values[k];

@@ -12,14 +12,17 @@
 #include "race_intervals.hpp"
 #include "race_thread.hpp"
 
+#include <swizproof/core/splitmix.hpp>
 #include <swizproof/program/control_flow.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -88,6 +91,13 @@ class ThreadPaths {
     PathValue address{}, parity{};
   };
   using Key = std::vector<std::uint64_t>;
+  struct Hash {
+    std::size_t operator()(Key const& key) const {
+      std::uint64_t out = 0;
+      for (std::uint64_t const word : key) out = std::rotl(out ^ word, 29) * splitmix64_step;
+      return splitmix64(out);
+    }
+  };
   struct Known {
     std::vector<PathValue> values{};
     unsigned visits = 0;
@@ -138,7 +148,7 @@ class ThreadPaths {
       live_truths_{};  ///< by block: those that a step behind its beginning has
   std::vector<std::set<std::uint64_t>> seen_values_{};  ///< constants of each register, by index
   unsigned runs_ = 0;                                   ///< that ended with too many states
-  std::map<Key, Known> states_{};
+  std::unordered_map<Key, Known, Hash> states_{};
   std::deque<State> work_{};    ///< at the beginning of a block
   std::vector<State> forks_{};  ///< within a block
 };
