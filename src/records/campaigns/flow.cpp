@@ -79,11 +79,12 @@ FlowReport executed(RecordedKernel const& kernel, Json const& row, std::uint64_t
   for (auto const& [name, number] : arrays_of(kernel.question))
     arrays[name] = {seed << 48 | launch << 40 | number << 32, false};
   for (FlowExpectation const& e : plan.expectations) arrays[e.target.array].target = true;
-  auto last = arrays.begin();  // an array is read element by element
+  std::map<FlowArray const*, decltype(arrays)::const_iterator> known;
   plan.launch.data = [&](FlowArray const& a, std::uint64_t element) {
-    if (last == arrays.end() || last->first != a.name) last = arrays.find(a.name);
-    if (last == arrays.end()) malformed("an array of a launch has no parameter");
-    return drawn(last->second.start, a, last->second.target, element);
+    auto const at = known.try_emplace(&a, arrays.end()).first;
+    if (at->second == arrays.end() || at->second->first != a.name) at->second = arrays.find(a.name);
+    if (at->second == arrays.end()) malformed("an array of a launch has no parameter");
+    return drawn(at->second->second.start, a, at->second->second.target, element);
   };
   return trace_flow(module, module.functions[plan.function], plan.launch, plan.expectations);
 }
