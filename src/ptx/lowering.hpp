@@ -72,6 +72,9 @@ class Steps {
 
  private:
   void check_declared(Operand const& o);
+  /// A register of the cluster, from the block's number, if .reqnctapercluster gives the shape: rank 3 of 2 x 2 blocks is the one at x = y = 1.
+  /// Nothing for another register. [PTX ISA 9.1, 10.13 to 10.19]
+  std::optional<Source> of_cluster(std::string_view name);
   Source symbol(Operand const& o, unsigned width);
   void take_content(std::uint32_t symbol);
   std::unordered_map<std::string_view, std::uint32_t> symbols_{};

@@ -153,6 +153,7 @@ Source Steps::special(std::string_view name, unsigned width) {
       {"%lanemask_gt", Special::mask_gt}, {"%lanemask_ge", Special::mask_ge}};
   auto const found = known.find(name);
   if (found == known.end()) {
+    if (auto const place = of_cluster(name)) return resize(*place, 32, width, false);
     // The same in the whole warp, and as long as the block runs.
     for (std::string_view uniform :
          {"%nwarpid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%nclusterid",
@@ -165,6 +166,33 @@ Source Steps::special(std::string_view name, unsigned width) {
     return emit(Action::varying, width, {}, {}, {}, build.named(name));
   }
   return resize(build.special(found->second), 32, width, false);
+}
+
+std::optional<Source> Steps::of_cluster(std::string_view name) {
+  std::array<std::uint32_t, 3> const& size = function.reqnctapercluster;
+  if (size[0] == 0 || function.blocks_are_clusters) return std::nullopt;
+  constexpr std::string_view axes = "xyz";
+  std::size_t const axis = axes.find(name.back());
+  std::string_view const of = name.substr(0, name.size() - 2);
+  auto const in_grid = [&](Special x, std::size_t a) {
+    return build.special(static_cast<Special>(static_cast<std::size_t>(x) + a));
+  };
+  auto const block = [&](std::size_t a) {
+    return emit(Action::urem, 32, in_grid(Special::ctaid_x, a), constant(size[a]));
+  };
+  if (name == "%cluster_nctarank") return constant(std::uint64_t{size[0]} * size[1] * size[2]);
+  if (name == "%cluster_ctarank") {
+    Source const plane = emit(Action::add, 32, emit(Action::mul, 32, block(2), constant(size[1])), block(1));
+    return emit(Action::add, 32, emit(Action::mul, 32, plane, constant(size[0])), block(0));
+  }
+  if (axis == axes.npos) return std::nullopt;
+  if (of == "%cluster_nctaid") return constant(size[axis]);
+  if (of == "%cluster_ctaid") return block(axis);
+  if (of == "%clusterid")
+    return emit(Action::udiv, 32, in_grid(Special::ctaid_x, axis), constant(size[axis]));
+  if (of == "%nclusterid")
+    return emit(Action::udiv, 32, in_grid(Special::nctaid_x, axis), constant(size[axis]));
+  return std::nullopt;
 }
 
 void Steps::out(Operand const& o, Source value, unsigned width, bool is_signed) {

@@ -117,17 +117,22 @@ TEST(KernelGrid, BoundsTheNumberOfABlock) {
   EXPECT_EQ(report_of(part).grid, "");
 }
 
+/// A kernel of warps in clusters of a shape: a lane stores to its number times r3 + 1 words.
+KernelReport of_cluster(std::string const& shape, std::string const& number,
+                        KernelOptions const& options = {}) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry k() "
+      ".reqntid 32 .reqnctapercluster " +
+          shape + "\n{\n.reg .b32 %r<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;\n" + number +
+          "add.u32 %r3, %r3, 1; mul.lo.u32 %r3, %r3, %r1; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r2;\n"
+          "st.shared.u32 [%r3], %r1;\nret;\n}\n",
+      "test.ptx");
+  return decide_kernel(m, m.functions.at(0), options);
+}
+
 TEST(KernelGrid, HasWholeClusters) {
-  auto const of = [](unsigned blocks, std::string const& number, KernelOptions options = {}) {
-    ptx::Module const m = ptx::read_module(
-        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.entry k() "
-        ".reqntid 32 .reqnctapercluster " +
-            std::to_string(blocks) + "\n{\n.reg .b32 %r<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;\n" +
-            number +
-            "add.u32 %r3, %r3, 1; mul.lo.u32 %r3, %r3, %r1; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r2;\n"
-            "st.shared.u32 [%r3], %r1;\nret;\n}\n",
-        "test.ptx");
-    return decide_kernel(m, m.functions.at(0), options);
+  auto const of = [](unsigned blocks, std::string const& number, KernelOptions const& options = {}) {
+    return of_cluster(std::to_string(blocks), number, options);
   };
   std::string const odd = "mov.u32 %r3, %nctaid.x; and.b32 %r3, %r3, 1;",
                     of_y = "mov.u32 %r3, %nctaid.y; and.b32 %r3, %r3, 1;",
@@ -147,6 +152,29 @@ TEST(KernelGrid, HasWholeClusters) {
   EXPECT_NE(cost(3, third), KernelVerdict::refuted);
   EXPECT_EQ(of(2, odd, grid_of(4)).refused, "");
   EXPECT_EQ(of(2, odd, grid_of(3)).refused, "the grid 3,1,1 is no multiple of the cluster 2,1,1");
+}
+
+// [PTX ISA 9.1, %cluster_ctaid, %cluster_ctarank, %clusterid]
+TEST(KernelGrid, ABlockHasAPlaceInItsCluster) {
+  auto const most = [](std::string const& shape, std::string const& number,
+                       KernelOptions const& options = {}) {
+    return of_cluster(shape, number, options).accesses.at(0).wavefronts.value_or(0);
+  };
+  std::string const rank = "mov.u32 %r3, %cluster_ctarank;";
+  EXPECT_EQ(most("4", rank), 4U) << "1, 2, 3 or 4 words";
+  EXPECT_EQ(most("2, 2", rank), 4U);
+  EXPECT_EQ(most("1, 4, 2", rank), 8U);
+  EXPECT_EQ(most("3, 2", "mov.u32 %r3, %cluster_ctaid.y;"), 2U);
+  EXPECT_EQ(
+      most("4", "mov.u32 %r3, %cluster_ctarank; add.u32 %r3, %r3, %cluster_ctaid.x; add.u32 %r3, %r3, 1;"),
+      8U)
+      << "2, 4, 6 or 8 words";
+  EXPECT_EQ(most("2, 2, 2", "mov.u32 %r3, %cluster_nctaid.z; add.u32 %r3, %r3, 1;"), 4U);
+  EXPECT_EQ(most("2, 2, 2", "mov.u32 %r3, %cluster_nctarank; sub.u32 %r3, %r3, 1;"), 8U);
+  KernelOptions eight;
+  eight.grid = {{8, 1, 1}};
+  EXPECT_EQ(most("4", "mov.u32 %r3, %clusterid.x;", eight), 2U);
+  EXPECT_EQ(most("4", "mov.u32 %r3, %nclusterid.x; add.u32 %r3, %r3, 1;", eight), 4U);
 }
 
 TEST(KernelGrid, ABlockThatItDoesNotHaveExecutesNothing) {
