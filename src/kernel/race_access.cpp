@@ -229,6 +229,7 @@ class Classification {
     if (one.matrix) one.givers = 8 * m.instruction->matrices;
     if (m.op.starts_with("tcgen05.alloc")) one.matrix = MatrixRows{}, one.givers = 1;  // any lane of the warp
     one.strong = one.role == RaceRole::atomic || program::Opcode(m.op).is_strong();
+    one.scalar = has(m.op, "f16x2") ? m.bytes / 2 : m.bytes;
     ++out_.count;
     if (one.role == RaceRole::none || (one.role != RaceRole::atomic && !m.reason.empty()) ||
         has(m.op, "shared::cluster"))

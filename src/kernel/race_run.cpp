@@ -499,8 +499,9 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
   for (Event const& o : all) {
     of_role += o.role == e.role ? 1 : 0;
     bool const reads = o.role == RaceRole::read && e.role == RaceRole::read;
-    bool const atomics = o.role == RaceRole::atomic && e.role == RaceRole::atomic;
-    bool const strong = accesses_[o.access].strong && accesses_[e.access].strong;
+    SharedAccess const &x = accesses_[o.access], &y = accesses_[e.access];
+    bool const atomics = are_atomics(x, y),
+               strong = x.strong && y.strong && (x.role != RaceRole::atomic || y.role != RaceRole::atomic);
     if (reads || (o.thread == e.thread ? !pending(o) : atomics || strong || ordered(o, e))) continue;
     if (o.thread != e.thread && may_be_of_one(o, e, accesses_)) continue;
     if (meetings_.flags.any() && (accesses_[o.access].matrix || accesses_[e.access].matrix)) {

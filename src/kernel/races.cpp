@@ -576,7 +576,7 @@ class RaceSearch {
   [[nodiscard]] bool may_race(Visit const& a, Visit const& b) const {
     SharedAccess const &x = shared_.all[a.access], &y = shared_.all[b.access];
     if (x.role == RaceRole::none || y.role == RaceRole::none) return false;
-    if (x.role == RaceRole::atomic && y.role == RaceRole::atomic) return false;
+    if (are_atomics(x, y)) return false;
     return x.role != RaceRole::read || y.role != RaceRole::read;
   }
   [[nodiscard]] bool disjoint(Visit const& a, Visit const& b) const {

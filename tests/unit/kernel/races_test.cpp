@@ -611,5 +611,22 @@ TEST(KernelRaces, AGridHasNoOtherBlocks) {
   EXPECT_EQ(races_of(blocks).verdict, RaceVerdict::refuted);
 }
 
+// Two that overlap, but not completely, are no morally strong operations [PTX ISA 9.1, 8.7.2].
+TEST(KernelRaces, AtomicsOfTwoSizesRace) {
+  auto const verdict = [](std::string const& first, std::string const& second) {
+    return races_of("mov.u32 %r6, 0; cvt.u64.u32 %rd3, %r6; setp.eq.u32 %p1, %r1, 0;\n@%p1 " + first +
+                        "\n@!%p1 " + second,
+                    {.block = {{2, 1, 1}}})
+        .verdict;
+  };
+  std::string const wide = "red.shared.add.u64 [%r2], %rd3;", half = "red.shared.add.noftz.f16x2 [%r2], %r6;";
+  EXPECT_EQ(verdict(wide, "red.shared.add.u32 [%r2+4], %r6;"), RaceVerdict::refuted);
+  EXPECT_EQ(verdict(wide, "red.shared.add.u32 [%r2+8], %r6;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict(wide, "atom.shared.exch.b64 %rd4, [%r2], %rd3;"), RaceVerdict::proved);
+  EXPECT_EQ(verdict(half, "red.shared.add.u32 [%r2], %r6;"), RaceVerdict::refuted)
+      << "two scalars, one after the other";
+  EXPECT_EQ(verdict(half, "red.shared.add.noftz.bf16x2 [%r2], %r6;"), RaceVerdict::proved);
+}
+
 }  // namespace
 }  // namespace swizproof
