@@ -397,7 +397,7 @@ class IntervalSearch {
         phase == phases_.of_access.end() ? std::nullopt : std::optional(phase->second);
     std::map<std::uint32_t, bool> const facts = facts_at(block);
     std::set<CopyState> seen;
-    std::vector<CopyState> work{{block, step + 1, copy.turns, 0, group == Group::none}};
+    std::vector<CopyState> work{{block, step + 1, copy.turns, 0, group == Group::none && !awaited}};
     while (!work.empty()) {
       CopyState at = std::move(work.back());
       work.pop_back();

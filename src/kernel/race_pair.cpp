@@ -553,8 +553,10 @@ Formula RacePair::twice(std::uint32_t access) {
 RacePair::Id RacePair::elected(Id id, Leaf const& l, View& of) {
   Node const& mask = execution_.node(l.args[0]);
   unsigned const width = execution_.node(id).width;
+  bool const all = mask.op == Op::constant && mask.value == low_bits(32);
+  if (all && shapes_.lane_0_leads) return word(0, width).id;
   Term const mine = not_known(id, l.loop, false, of, width);
-  if (l.loop >= 0 || mask.op != Op::constant || mask.value != low_bits(32)) return mine.id;
+  if (l.loop >= 0 || !all) return mine.id;
   View other;
   other.thread = 1 - of.thread;
   Term const theirs = not_known(id, l.loop, false, other, width);

@@ -32,6 +32,7 @@ struct BlockShapes {
   unsigned dimensions = 1;
   std::uint32_t most = 1024;
   std::optional<std::array<std::uint32_t, 3>> grid{};  ///< blocks; nothing: any number
+  bool lane_0_leads = false;                           ///< assumed: elect.sync of all lanes elects lane 0
 };
 
 /// Warps of a block, a bit each.

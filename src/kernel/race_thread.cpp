@@ -35,7 +35,8 @@ ThreadNumbers::Number ThreadNumbers::compute(std::uint32_t id) {
 ThreadNumbers::Number ThreadNumbers::leaf(Leaf const& l, unsigned width) {
   if (l.kind == Leaf::Kind::voted && elects(program_, l)) {
     Node const& mask = execution_.node(l.args[0]);
-    return mask.op == Op::constant && mask.value == low_bits(32) ? leader_ : std::nullopt;
+    if (mask.op != Op::constant || mask.value != low_bits(32)) return std::nullopt;
+    return shapes_.lane_0_leads ? 0 : leader_;
   }
   if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].placed)
     return *program_.symbols[l.extra].placed & low_bits(width);

@@ -15,6 +15,7 @@
 #include "race_question.hpp"
 #include "race_rings.hpp"
 #include "race_run.hpp"
+#include "race_threads.hpp"
 #include "race_uniform.hpp"
 
 #include <swizproof/engine/decide.hpp>
@@ -80,8 +81,6 @@ std::uint64_t place_rest(program::Program& lowered, KernelOptions const& options
   return end;
 }
 
-bool is_inval(program::MemoryAccess const& m) { return m.op.starts_with("mbarrier.inval"); }
-
 /// Returns an operation of an mbarrier behind an mbarrier.inval on a path of the control flow, or null. The threads of a block pass the same
 /// barriers, so this is also about operations of other threads behind a barrier.
 program::MemoryAccess const* used_behind_inval(program::Program const& program, program::Flow const& flow) {
@@ -146,18 +145,14 @@ class RaceSearch {
     if (may_run() && shared_.obstacle.empty()) sample(runs);
     if (out_.verdict == RaceVerdict::refuted) return out_;
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
-    if (program::MemoryAccess const* const m = used_behind_inval(program_, flow_))
-      return give_up(m->op + " may be behind an mbarrier.inval", {m->line}), out_;
     if (auto const a = leaving_array(program_, execution_, origins_, shared_.all))
       return give_up(program_.accesses[*a].op + " leaves its array", {program_.accesses[*a].line}), out_;
     prepare_proofs();
     barriers_.fixed = fixed_branches(program_, execution_);
-    PhaseUse const use = phases_of(function_, lowered_, program_, execution_, origins_, shared_.all,
-                                   [&](std::uint32_t access) {
-                                     std::vector<RaceUnknown> unknowns;
-                                     return std::holds_alternative<Proved>(
-                                         never([&](RacePair& p) { return p.twice(access); }, unknowns));
-                                   });
+    PhaseUse const use = phases_of(
+        function_, lowered_, program_, flow_, execution_, origins_, shared_.all, barriers_.of_block,
+        {[this](std::vector<std::uint32_t> const& accesses) { return threads_->at_most_one(accesses); },
+         [this](std::vector<BarrierAt> const& events) { return threads_->pass_the_same(events); }});
     if (use.obstacle.empty())
       barriers_.phases = use.phases;
     else if (!find_rings(use))
@@ -255,6 +250,8 @@ class RaceSearch {
     uniform_ = std::make_unique<UniformTerms>(program_, execution_);
     divergence_ = std::make_unique<Divergence>(program_, flow_, execution_, shared_.all, *uniform_,
                                                [this] { return fresh(); });
+    threads_ = std::make_unique<BlockThreads>(program_, flow_, execution_, shared_.all, shapes_, barriers_,
+                                              [this] { return fresh(); });
     if (options_.same_values) memory_ = std::make_unique<UnwrittenMemory>(module_, function_);
   }
 
@@ -304,10 +301,15 @@ class RaceSearch {
     return kernel_detail::never(fresh(), formula, unknowns);
   }
 
-  // ------------------------------------------------------------------------------------- rings
+  // ------------------------------------------------------------------------------------- mbarriers
 
   /// Mbarriers of several phases; false if the answer is given.
   bool find_rings(PhaseUse const& use) {
+    if (program::MemoryAccess const* const m = used_behind_inval(program_, flow_))
+      return give_up(use.obstacle + "; as rings: " + m->op + " may be behind an mbarrier.inval",
+                     {use.line, m->line}),
+             false;
+    threads_->assume_nothing();
     rings_ = std::make_unique<Rings>(
         program_, flow_, execution_, shapes_, shared_.all, barriers_.copies, end_,
         options_.proxies ? unfenced_arrivals(program_, flow_, barriers_) : std::set<std::uint32_t>());
@@ -344,24 +346,6 @@ class RaceSearch {
       out_.assumed.emplace_back("wgmma for which a thread has waited is complete in its warpgroup");
     for (std::string& text : rings_->assumed()) out_.assumed.push_back(std::move(text));
     return true;
-  }
-
-  /// True if one thread alone may make both accesses, and not the same one as a copy of its own.
-  bool of_one_thread(Visit const& a, Visit const& b, RacePair::Warps warps) {
-    auto const of_mbarrier = [&](Visit const& v) {
-      return program_.accesses[v.access].operand >= 0 &&
-             group_of(program_.accesses[v.access]) != Group::wgmma;
-    };
-    std::uint32_t const first = execution_.accesses[a.access].guard;
-    std::uint32_t const second = execution_.accesses[b.access].guard;
-    if (shared_.all[a.access].givers == 1 && shared_.all[b.access].givers == 1)  // tcgen05.alloc
-      return of_one_warp(program_, execution_, shapes_, {first, second});
-    if (!of_mbarrier(a) || !of_mbarrier(b)) return false;
-    auto const [at, fresh] = of_one_.try_emplace({std::min(first, second), std::max(first, second)}, false);
-    if (fresh) at->second = crowd_of(program_, execution_, shapes_, {first, second}) <= 1;
-    bool const copies = group_of(program_.accesses[a.access]) != Group::none ||
-                        group_of(program_.accesses[b.access]) != Group::none;
-    return at->second && warps != RacePair::Warps::own && !copies;
   }
 
   /// True if two accesses are ordered by a ring; with `fences`, if they have no byte in common.
@@ -404,17 +388,21 @@ class RaceSearch {
     out_.assumed.insert(out_.assumed.begin(), {"each access stays in its array",
                                                "arrays lie where devices were measured to place them (H18)"});
     if (!shapes_.given && shapes_.dimensions == 1) out_.assumed.emplace_back("blocks have one dimension");
-    if (rings_ || !barriers_.phases.of_access.empty())
+    if (rings_ || !barriers_.phases.of_access.empty()) {
+      bool const invalidates = std::any_of(program_.accesses.begin(), program_.accesses.end(), is_inval);
       out_.assumed.emplace_back(
-          std::any_of(program_.accesses.begin(), program_.accesses.end(), is_inval)
-              ? "mbarriers are initialised before they are used, nothing else writes to them until "
-                "mbarrier.inval, "
-                "and copies to their stages are complete by then"
-              : "mbarriers are initialised before they are used, and nothing else writes to them");
+          fmt::format("mbarriers are initialised before they are used,{} nothing else writes to them{}{}",
+                      invalidates ? "" : " and", invalidates ? " until mbarrier.inval" : "",
+                      invalidates && rings_
+                          ? ", and copies to their stages and arrivals of tcgen05.commit are complete by then"
+                          : ""));
+    }
     if (shared_.one_block)
       out_.assumed.emplace_back(
           "a cluster has one block, so that mapa and .multicast are about its own memory");
     if (shared_.tiles) out_.assumed.emplace_back("addresses in descriptors lie below 2^18 bytes");
+    if (threads_->assumes_lane_0())
+      out_.assumed.emplace_back("elect.sync of all lanes of a warp elects lane 0");
     if (!options_.proxies)
       out_.assumed.emplace_back(
           "what threads write is visible to the async proxy without fence.proxy.async (--proxy off)");
@@ -517,7 +505,7 @@ class RaceSearch {
           !search.done.insert({a, b}).second || in_rings(a, b, search.fences))
         continue;
       if (++out_.pairs > most_race_pairs) return give_up("more than 6,000 pairs of accesses"), false;
-      if (disjoint(a, b) || of_one_thread(a, b, search.warps)) continue;
+      if (disjoint(a, b) || threads_->one_makes_both(a, b, search.warps)) continue;
       open.emplace_back(a, b);
       if (open.size() == pairs_at_once && !decide_open(search, open)) return false;
     }
@@ -548,6 +536,10 @@ class RaceSearch {
     Outcome const answer = never(meets(a, b, search.warps, false), unknowns);
     if (std::holds_alternative<Proved>(answer)) return true;
     if (in_loop(a, b) && std::holds_alternative<Proved>(never(meets(a, b, search.warps, true), more)))
+      return true;
+    if (threads_->holds_for_lane_0([&] {
+          return std::holds_alternative<Proved>(never(meets(a, b, search.warps, in_loop(a, b)), more));
+        }))
       return true;
     auto const* const case_of = std::get_if<Refuted>(&answer);
     if (search.open.empty()) {
@@ -598,7 +590,6 @@ class RaceSearch {
   std::map<std::string, std::uint64_t> params_{};
   SharedAccesses shared_{};
   Barriers barriers_{};
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> of_one_{};  ///< pairs of guards of one thread
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, bool>
       in_rings_{};                  ///< what rings decided, by pair
   std::unique_ptr<Rings> rings_{};  ///< of mbarriers with several phases
@@ -610,6 +601,7 @@ class RaceSearch {
   std::unique_ptr<RaceSearch> with_values_{};  ///< the same kernel, with the words that stores store
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> of_one_value_{};  ///< pairs of stores
   std::unique_ptr<Divergence> divergence_{};
+  std::unique_ptr<BlockThreads> threads_{};
   std::unique_ptr<WarpGroups> groups_{};
   WarpGroup const* group_ = nullptr;  ///< the threads that pairs are about; null: all of the block
   KernelRaces out_{};
