@@ -129,7 +129,7 @@ std::optional<Lifetimes::Defect> Lifetimes::defect_again(MbarrierUse const& use,
     if (auto const later = common(behind(init, use.invals), use.inits))
       return Defect{"an mbarrier is initialised again without mbarrier.inval: " + op(*later), *later};
     for (std::uint32_t const later : walk(init, {}, true))
-      if (uses.count(later) != 0 && (use.waits.count(later) != 0 || !one({init, later})))
+      if (uses.count(later) != 0 && !one({init, later}))
         return Defect{"no barrier of the block may be between mbarrier.init and " + op(later), later};
   }
   for (std::uint32_t const a : uses)

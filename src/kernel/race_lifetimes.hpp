@@ -4,8 +4,8 @@
 // passes the position of an instruction, too. S is the sequence of barriers of the block and of positions of mbarrier.init and mbarrier.inval that a
 // thread passes. Premises of an address that is used again, each of them checked:
 //   1  All threads pass the same S, and no thread ends early. Thread 0 executes each mbarrier.init and mbarrier.inval whose position it passes.
-//   2  On no path is another operation but mbarrier.inval between a barrier and the position of the next mbarrier.init. Between this position and the next
-//      barrier is no wait, and other operations are by thread 0 alone.
+//   2  On no path is another operation but mbarrier.inval between a barrier and the position of the next mbarrier.init. Operations between this position and
+//      the next barrier are by thread 0 alone.
 //   3  Each path from an mbarrier.init to the next one passes an mbarrier.inval.
 // Premises of each address, with `paths` of the control flow up to the next position of an mbarrier.init:
 //   4  No path from an mbarrier.inval has an operation of the mbarrier.
@@ -23,7 +23,7 @@
 // Order. Of a copy, paths are followed up to a wait, from thread to thread at barriers (race_intervals.hpp). A path that passes no position of mbarrier.init has
 // its waits in the lifetime of the copy. Let a path pass one first, without a wait. Its part before the last barrier, and the part of thread 0 behind it, has no
 // wait by 2 and comes to mbarrier.init, so that 7 is about the pair of both: thread 0 executed the copy, too. Its own path from the copy to mbarrier.init
-// has a wait by 7, which was true: the copy is complete before the barrier behind mbarrier.init, and the waits of the next lifetime are behind that one.
+// has a wait by 7, which was true: the copy is complete before mbarrier.init, which is before the waits of the next lifetime.
 // A wait of another thread in the interval of a copy is of the same lifetime: with an mbarrier.init in it, 2 excludes the wait.
 //
 // A branch is one behind a wait of its own lifetime if its block has the wait, and no mbarrier.init of the address behind the wait. With a copy between the
