@@ -38,7 +38,7 @@ RaceValue RaceBytes::loaded(std::uint64_t at, unsigned bytes, std::uint32_t thre
   }
   if (from_launch) data_.sets.join_to(out.data, data_.sets.of({line, thread, at, out.bits, bytes}));
   if (out.open) out.bits = 0;
-  if (data_.stored == 0) out.term = terms_.of_bytes(terms);  // else what is stored where depends on loads
+  if (data_.stored == 0) out.term = terms_.moved(terms_.of_bytes(terms));  // else what is stored where depends on loads
   return out;
 }
 

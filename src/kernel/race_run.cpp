@@ -158,7 +158,7 @@ bool RaceRun::exchange_all() {
     std::array<ShuffleLane, 32> lanes{};
     for (std::size_t l = 0; l < count; ++l)
       lanes[l].offer = threads_[w + l].offer, lanes[l].ended = threads_[w + l].state == Thread::State::ended;
-    if (!exchange(std::span(lanes).first(count), data_.sets)) continue;
+    if (!exchange(std::span(lanes).first(count), data_.sets, terms_)) continue;
     moves = true;
     for (std::size_t l = 0; l < count; ++l)
       if (lanes[l].result) {

@@ -27,6 +27,6 @@ struct ShuffleLane {
 /// Gives each lane of a warp its result whose mask names only lanes that have ended or wait with the same mode and mask [PTX ISA 9.1, 9.7.9.6: shfl.sync].
 /// A lane that its own mask does not name waits on. What comes from a lane that has ended or that the mask does not name is not known.
 /// False if no lane has a result. Checked by KernelRaces.LanesOfAButterflyStoreOneValue.
-bool exchange(std::span<ShuffleLane> lanes, LoadSets& sets);
+bool exchange(std::span<ShuffleLane> lanes, LoadSets& sets, ValueTerms& terms);
 
 }  // namespace swizproof::kernel_detail

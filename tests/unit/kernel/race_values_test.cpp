@@ -91,6 +91,63 @@ TEST(KernelRaces, LanesOfAButterflyStoreOneValue) {
   expect_open(address + missing + own, "may access one byte");
 }
 
+// A word of each lane from g, its product with another one in %r10, and the sum with that of lane l ^ 1, which stores it at one word.
+TEST(KernelRaces, ASumMayBeFusedWithAProduct) {
+  std::string const load =
+      "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; "
+      "ld.global.u32 %r6, [%rd1]; ld.global.u32 %r9, [%rd1+4096]; and.b32 %r8, %r4, 248; "
+      "add.u32 %r8, %r8, %r2; ";
+  auto const sum = [&](std::string const& product, std::string const& op, std::string const& between = "") {
+    return load + product + " %r10, %r6, %r9; " + between + "shfl.sync.bfly.b32 %r7, %r10, 1, 31, -1; " + op +
+           " %r6, %r10, %r7; st.shared.u32 [%r8], %r6;";
+  };
+  // fma(a, b, c * d) and fma(c, d, a * b) round differently.
+  expect_race(sum("mul.f32", "add.f32"), RaceKind::race);
+  expect_race(sum("mul.f32", "add.ftz.f32", "neg.f32 %r10, %r10; "), RaceKind::race);
+  expect_race(sum("mul.f16x2", "add.f16x2"), RaceKind::race);
+  for (std::string const product : {"mul.rn.f32", "add.f32", "div.full.f32", "mul.lo.u32"})
+    expect_race(sum(product, "add.f32"), RaceKind::same_value);
+  for (std::string const op : {"add.rn.f32", "max.f32", "add.u32"})
+    expect_race(sum("mul.f32", op), RaceKind::same_value);
+  expect_race(sum("mul.f32", "add.f32", "cvt.rn.f16x2.f32 %r10, %r10, %r10; "), RaceKind::same_value);
+  // A product that was stored is rounded. One instruction on equal products gives one value, two may not.
+  std::string const stored = "st.shared.u32 [%r4+4096], %r10; bar.sync 0; ld.shared.u32 %r10, [%r4+4096]; ";
+  expect_race(sum("mul.f32", "add.f32", stored), RaceKind::same_value);
+  std::string const
+      equal =
+          load + "shfl.sync.bfly.b32 %r7, %r6, 1, 31, -1; max.f32 %r6, %r6, %r7; mul.f32 %r10, %r6, %r6; ",
+      odd = "and.b32 %r9, %r1, 1; setp.eq.u32 %p1, %r9, 0; ", own = "st.shared.u32 [%r8], %r7;";
+  expect_race(equal + "add.f32 %r7, %r10, %r6; " + own, RaceKind::same_value);
+  expect_race(equal + odd + "@%p1 add.f32 %r7, %r10, %r6; @!%p1 add.f32 %r7, %r10, %r6; " + own,
+              RaceKind::race);
+}
+
+// Instructions on numbers that are not computed, and integers whose order does not matter.
+TEST(KernelRaces, FunctionsOfEqualNumbersAreEqual) {
+  for (std::string const op :
+       {"ex2.approx.f32 %r6, %r3;", "div.full.f32 %r6, %r3, %r3;", "add.f16x2 %r6, %r3, 7;"})
+    expect_race(op + " st.shared.u32 [%r2], %r6;", RaceKind::same_value);
+  expect_race("mov.u32 %r6, %clock; st.shared.u32 [%r2], %r6;", RaceKind::race);
+  expect_race("mov.u32 %r6, %clock; ex2.approx.f32 %r6, %r6; st.shared.u32 [%r2], %r6;", RaceKind::race);
+  std::string const load =
+      "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; "
+      "ld.global.u32 %r6, [%rd1]; ex2.approx.f32 %r6, %r6; and.b32 %r8, %r4, 248; "
+      "add.u32 %r8, %r8, %r2; shfl.sync.bfly.b32 %r7, %r6, 1, 31, -1; ";
+  for (std::string const op : {"min.u32", "min.s32", "max.u32", "max.s32"})
+    expect_race(load + op + " %r6, %r6, %r7; st.shared.u32 [%r8], %r6;", RaceKind::same_value);
+  // The least and the largest are two.
+  expect_race(
+      load +
+          "and.b32 %r9, %r1, 1; setp.eq.u32 %p1, %r9, 0; min.s32 %r9, %r6, %r7; max.s32 %r10, %r6, %r7; "
+          "selp.b32 %r6, %r9, %r10, %p1; st.shared.u32 [%r8], %r6;",
+      RaceKind::race);
+  expect_race(
+      load +
+          "and.b32 %r9, %r1, 1; setp.eq.u32 %p1, %r9, 0; min.s32 %r9, %r6, %r7; min.u32 %r10, %r6, %r7; "
+          "selp.b32 %r6, %r9, %r10, %p1; st.shared.u32 [%r8], %r6;",
+      RaceKind::race);
+}
+
 TEST(KernelRaces, AProofComparesWhatTwoStoresStore) {
   KernelOptions accepted;
   accepted.same_values = true;
