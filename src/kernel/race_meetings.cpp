@@ -1,8 +1,16 @@
 #include "race_meetings.hpp"
 
+#include "race_trials.hpp"
+
 #include <algorithm>
 
 namespace swizproof::kernel_detail {
+
+namespace {
+
+constexpr unsigned most_tries = 8;  ///< bytes of two stores whose values are compared on memories
+
+}  // namespace
 
 bool may_be_of_one(RaceEvent const& a, RaceEvent const& b, std::vector<SharedAccess> const& accesses) {
   for (std::size_t reading = 0; reading < a.by.size(); ++reading)
@@ -16,7 +24,7 @@ bool may_be_of_one(RaceEvent const& a, RaceEvent const& b, std::vector<SharedAcc
 
 void RaceMeetings::begin(std::size_t threads) {
   flags.begin(threads);
-  found.clear(), meetings_.clear(), met_.clear(), reported_.clear();
+  found.clear(), meetings_.clear(), met_.clear(), reported_.clear(), tried_.clear();
   interval = 0;
 }
 
@@ -52,10 +60,12 @@ void RaceMeetings::report(RaceEvent const& o, RaceEvent const& e, std::uint64_t 
   bool const same = term != 0 && term == terms.of(e.value);
   bool const lost = differ || (stores && terms.may_differ(o.value, e.value));
   LoadSets::Set const data = sets.join(o.data, e.data), values = sets.join(o.value.data, e.value.data);
-  RaceKind const kind = same ? RaceKind::same_value : lost ? RaceKind::lost_store : RaceKind::race;
-  if (!reported_.insert({std::min(o.access, e.access), std::max(o.access, e.access), kind, differ, data == 0})
-           .second)
-    return;
+  RaceKind kind = same ? RaceKind::same_value : lost ? RaceKind::lost_store : RaceKind::race;
+  std::pair const accesses(std::min(o.access, e.access), std::max(o.access, e.access));
+  if (kind == RaceKind::race && stores && data == 0 && tried_[accesses]++ < most_tries &&
+      differ_on_a_memory(terms, term, terms.of(e.value)))
+    kind = RaceKind::lost_store;
+  if (!reported_.insert({accesses.first, accesses.second, kind, differ, data == 0}).second) return;
   found.push_back({kind,
                    {o.access, e.access},
                    {o.thread, e.thread},

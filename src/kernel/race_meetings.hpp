@@ -11,8 +11,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace swizproof::kernel_detail {
@@ -70,6 +72,7 @@ class RaceMeetings {
   std::vector<Meeting> meetings_{};
   std::set<std::array<std::uint32_t, 4>> met_{};  ///< accesses and threads of meetings
   std::set<std::tuple<std::uint32_t, std::uint32_t, RaceKind, bool, bool>> reported_{};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, unsigned> tried_{};  ///< bytes, by two stores
 };
 
 }  // namespace swizproof::kernel_detail

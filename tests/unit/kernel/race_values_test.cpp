@@ -148,6 +148,29 @@ TEST(KernelRaces, FunctionsOfEqualNumbersAreEqual) {
       RaceKind::race);
 }
 
+TEST(KernelRaces, ValuesThatDifferOnSomeMemoryAreALostStore) {
+  std::string const load =
+                        "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; "
+                        "ld.global.u32 %r6, [%rd1]; and.b32 %r8, %r4, 248; add.u32 %r8, %r8, %r2; "
+                        "shfl.sync.bfly.b32 %r7, %r6, 1, 31, -1; ",
+                    own = " st.shared.u32 [%r8], %r6;";
+  expect_race(load + "sub.f32 %r6, %r6, %r7;" + own, RaceKind::lost_store);
+  expect_race(load +
+                  "mov.b64 %rd2, {%r6, %r7}; mov.b64 %rd1, {%r7, %r6}; "
+                  "sub.rn.f32x2 %rd2, %rd2, %rd1; mov.b64 {%r6, %r7}, %rd2;" +
+                  own,
+              RaceKind::lost_store);
+  // Two sums of three numbers: (a + b) + c and (b + a) + c are one, a + (b + c) is another one. Of an approximation no number is known.
+  std::string const third = "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1+4096]; ";
+  expect_race(load + third + "add.f32 %r6, %r6, %r7; add.f32 %r6, %r6, %r9;" + own, RaceKind::same_value);
+  expect_race(load + third + "add.f32 %r7, %r7, %r9; add.f32 %r6, %r6, %r7;" + own, RaceKind::lost_store);
+  expect_race(load + third + "add.f32 %r7, %r7, %r9; add.f32 %r6, %r6, %r7; ex2.approx.f32 %r6, %r6;" + own,
+              RaceKind::race);
+  // fma(a, b, c * d) and fma(c, d, a * b); a * b + c, which may be fused, is not compared.
+  std::string const fused = load + "mul.f32 %r10, %r7, 0f3f8ccccd; fma.rn.f32 %r6, %r6, 0f3f8ccccd, %r10;";
+  expect_race(fused + own, RaceKind::lost_store);
+}
+
 TEST(KernelRaces, AProofComparesWhatTwoStoresStore) {
   KernelOptions accepted;
   accepted.same_values = true;
