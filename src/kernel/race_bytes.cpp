@@ -38,12 +38,24 @@ RaceValue RaceBytes::loaded(std::uint64_t at, unsigned bytes, std::uint32_t thre
   }
   if (from_launch) data_.sets.join_to(out.data, data_.sets.of({line, thread, at, out.bits, bytes}));
   if (out.open) out.bits = 0;
-  if (data_.stored == 0) out.term = terms_.moved(terms_.of_bytes(terms));  // else what is stored where depends on loads
+  if (data_.stored == 0)
+    out.term = terms_.moved(terms_.of_bytes(terms));  // else what is stored where depends on loads
   return out;
 }
 
 ValueTerms::Term RaceBytes::initial(std::uint64_t at) {
   return bytes_.count(at) != 0 ? 0 : terms_.initial(at, at < symbols_from);
+}
+
+std::vector<RaceValue> RaceBytes::copied(RaceValue const& from, RaceValue const& size, unsigned bytes) {
+  std::vector<RaceValue> out;
+  if (size.open || size.data != 0 || size.bits > bytes) return out;
+  bool const known = !from.open && from.data == 0;
+  for (unsigned k = 0; k < bytes; ++k)
+    out.push_back(k >= size.bits ? RaceValue{0, false}
+                  : known        ? RaceValue{0, true, 0, initial(from.bits + k)}
+                                 : RaceValue{});
+  return out;
 }
 
 RaceValue RaceBytes::parameter(std::uint64_t at, unsigned width, Space space) {

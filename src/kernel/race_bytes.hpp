@@ -41,6 +41,9 @@ class RaceBytes {
   [[nodiscard]] RaceValue loaded(std::uint64_t at, unsigned bytes, std::uint32_t thread, std::uint32_t line);
   /// The byte that memory holds before the launch; none if the block has written it.
   [[nodiscard]] ValueTerms::Term initial(std::uint64_t at);
+  /// Bytes that cp.async writes: those at an address, if the block has not written them, and zeros behind the size of its source [PTX ISA 9.1, cp.async:
+  /// src-size, at most the size of the copy]. Empty if they are not known. Checked by KernelRaces.ACopyRacesWithItsOwnThreadBeforeTheWait.
+  [[nodiscard]] std::vector<RaceValue> copied(RaceValue const& from, RaceValue const& size, unsigned bytes);
   /// Parameter at an address from `params_from` on; open, if none lies at it.
   [[nodiscard]] RaceValue parameter(std::uint64_t at, unsigned width, program::Space space);
   void put(std::uint64_t at, RaceValue const& byte) { bytes_[at] = byte; }

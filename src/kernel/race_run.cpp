@@ -48,14 +48,6 @@ std::optional<std::uint64_t> changed(ptx::Opcode const& op, std::uint64_t old, s
   return old == (by & low_bits(32)) ? *other : old;
 }
 
-/// Adds the bytes of a register that a store stores.
-void add_bytes(RaceValue const& v, unsigned bytes, ValueTerms& terms, std::vector<RaceValue>& to) {
-  for (unsigned k = 0; k < bytes; ++k) {
-    to.push_back(k < 8 ? RaceValue{v.bits >> 8 * k & 0xff, v.open, v.data} : RaceValue{});
-    if (k < 8 && v.term != 0) to.back().term = terms.byte(v.term, k);
-  }
-}
-
 /// First byte and end of the array of an access; `end`: of shared memory.
 std::pair<std::uint64_t, std::uint64_t> bounds_of(Program const& program, SharedAccess const& access,
                                                   std::uint64_t end) {
@@ -77,6 +69,7 @@ RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
       data_(function, lowered),
       terms_(lowered),
       bytes_(lowered, data_, terms_),
+      matrices_(data_.sets, terms_, bytes_),
       meetings_(function) {
   for (program::LoweredInstruction const& i : lowered.instructions) of_block_[i.block].push_back(i);
   for (auto const& name : lowered.names) strong_.push_back(program::Opcode(name).is_strong());
@@ -122,6 +115,7 @@ std::vector<RaceRun::Found> const& RaceRun::run(RaceLaunch const& launch) {
 bool RaceRun::release() {
   using State = Thread::State;
   bool moves = exchange_all();
+  moves = execute_matrices() || moves;
   for (std::size_t w = 0; w < threads_.size(); w += 32) {
     auto const first = threads_.begin() + static_cast<std::ptrdiff_t>(w);
     auto const last = threads_.begin() + static_cast<std::ptrdiff_t>(std::min(w + 32, threads_.size()));
@@ -165,6 +159,30 @@ bool RaceRun::exchange_all() {
         Thread& t = threads_[w + l];
         t.taken = *lanes[l].result, t.state = Thread::State::runs, t.passed = true, t.offer.reset();
       }
+  }
+  return moves;
+}
+
+/// Lets warps go on whose threads all wait at one instruction on matrices; false if none does.
+bool RaceRun::execute_matrices() {
+  using State = Thread::State;
+  bool moves = false;
+  for (std::size_t w = 0; w < threads_.size(); w += 32) {
+    std::array<MatrixLane, 32> lanes{};
+    std::uint32_t at = 0;
+    bool all = true;
+    for (std::size_t l = 0; l < 32 && w + l < threads_.size(); ++l) {
+      Thread const& t = threads_[w + l];
+      lanes[l].thread = static_cast<std::uint32_t>(w + l);
+      if (t.state == State::ended) continue;
+      all = all && t.state == State::at_matrix && (at == 0 || t.waits == at);
+      at = t.waits, lanes[l].registers = &t.registers, lanes[l].by = t.where.by;
+    }
+    if (!all || at == 0) continue;
+    matrices_.execute(function_.body[at - 1], lanes, !any_store_), moves = true;
+    for (std::size_t l = 0; l < 32 && w + l < threads_.size(); ++l)
+      if (Thread& t = threads_[w + l]; t.state == State::at_matrix)
+        t.state = State::runs, t.passed = true, t.matrix = std::move(lanes[l].out);
   }
   return moves;
 }
@@ -243,6 +261,9 @@ void RaceRun::go(std::uint32_t number) {
       }
       if (!t.passed) t.offer = offer_of(t, i);
       if (t.offer) return void(t.state = Thread::State::at_shuffle);
+      bool const matrix = MatrixValues::follows(i);
+      if (matrix && !t.passed)
+        return t.waits = list[t.at].instruction + 1, void(t.state = Thread::State::at_matrix);
       t.passed = false;
       if (FlagOrders::reads(i.opcode) && ++flag_reads > most_flag_reads) return;
       if (i.opcode.name == "shfl" || i.opcode.name == "vote" || i.opcode.name == "redux" ||
@@ -250,11 +271,12 @@ void RaceRun::go(std::uint32_t number) {
         ++t.phase;
       bool const store = i.opcode.name == "st";
       std::uint32_t const from = t.at == 0 ? block.first : list[t.at - 1].last;
-      std::optional<Change> const change = change_of(t, number, i);
+      auto const change = change_of(t, number, i);
       meetings_.flags.before(number, t.phase, i.opcode);
       if (!steps(t, number, from, list[t.at].last, &i)) return;
       meetings_.flags.after(number, t.phase, i.opcode);
       if (change) make(t, i, *change);
+      if (matrix) MatrixValues::give(i, t.matrix, t.registers);
       if (store && i.opcode.space == Space::global) store_global(t, i);
       if (writes_elsewhere(i.opcode)) any_store_ = true;
       if (!order_copies(t, i)) return;
@@ -307,7 +329,6 @@ bool RaceRun::step(Thread& t, std::uint32_t number, Step const& s, ptx::Instruct
   } else if (program::computes(s.action) || s.action == Action::choose || s.action == Action::opaque) {
     out = value_of_step(program_, s, {value(t, s.a), value(t, s.b), value(t, s.c)}, data_.sets, terms_);
   }
-  if (out.open) out.bits = 0;
   t.registers[static_cast<std::size_t>(s.dst)] = out;
   return true;
 }
@@ -329,8 +350,8 @@ RaceRun::Value RaceRun::load(Thread const& t, std::uint32_t number, Step const& 
 }
 
 /// Nothing if it is not followed.
-std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t number,
-                                                  ptx::Instruction const& i) {
+std::optional<RaceChange> RaceRun::change_of(Thread const& t, std::uint32_t number,
+                                             ptx::Instruction const& i) {
   ptx::Opcode const& op = i.opcode;
   std::size_t const where = op.name == "red" ? 0 : 1;
   bool const word = op.space == Space::shared && op.type.integer() && op.type.bits == 32;
@@ -344,7 +365,8 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t
   if (address.parts.empty() || address.parts[0].kind != ptx::Operand::Kind::reg) return std::nullopt;
   Value const base = t.registers[address.parts[0].reg], by = value(t, i.operands[where + 1]);
   if (base.open || by.open) return std::nullopt;
-  Change out{base.bits + address.value, 4, bytes_.loaded(base.bits + address.value, 4, number, i.line), {}};
+  RaceChange out{
+      base.bits + address.value, 4, bytes_.loaded(base.bits + address.value, 4, number, i.line), {}};
   if (out.old.open) return std::nullopt;
   data_.sets.join_to(out.old.data, base.data);
   out.old.term = 0;
@@ -358,7 +380,7 @@ std::optional<RaceRun::Change> RaceRun::change_of(Thread const& t, std::uint32_t
   return out;
 }
 
-void RaceRun::make(Thread& t, ptx::Instruction const& i, Change const& change) {
+void RaceRun::make(Thread& t, ptx::Instruction const& i, RaceChange const& change) {
   for (unsigned k = 0; k < change.bytes; ++k)
     bytes_.put(change.at + k, {change.now.bits >> 8 * k & 0xff, false, change.now.data});
   if (i.opcode.name == "atom" && i.operands[0].kind == ptx::Operand::Kind::reg)
@@ -377,14 +399,14 @@ std::vector<RaceRun::Value> RaceRun::stored_by(Thread const& t, ptx::Instruction
   return out;
 }
 
-/// The bytes of global memory that a copy copies, if the block has not written them.
+/// The bytes that a copy writes.
 std::vector<RaceRun::Value> RaceRun::copied_by(Thread const& t, ptx::Instruction const& i, unsigned bytes) {
-  std::vector<Value> out;
-  if (i.operands.size() != 3 || i.operands[1].parts.empty()) return out;
-  Value const base = value(t, i.operands[1].parts[0]);
-  for (unsigned k = 0; k < bytes && !base.open && base.data == 0 && !any_store_; ++k)
-    out.push_back({0, true, 0, bytes_.initial(base.bits + i.operands[1].value + k)});
-  return out;
+  if (i.operands.size() < 3 || i.operands.size() > 4 || i.operands[1].parts.empty() || t.where.by != 0 ||
+      i.opcode.has("L2::cache_hint"))
+    return {};
+  Value from = value(t, i.operands[1].parts[0]);
+  from.bits += i.operands[1].value, from.open = from.open || any_store_;
+  return bytes_.copied(from, i.operands.size() == 4 ? value(t, i.operands[3]) : Value{bytes, false}, bytes);
 }
 
 /// `where`: loads that decide the address.
@@ -443,8 +465,10 @@ bool RaceRun::access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::
   if (at < first || at + m.bytes > last || at % unit != 0) return false;
   std::vector<Value> stored = known.copy ? copied_by(t, *of, m.bytes) : std::vector<Value>();
   if (store_of != nullptr) store(t, *store_of, at, base.data), stored = stored_by(t, *store_of);
+  if (known.matrix && known.role == RaceRole::write) stored = t.matrix;
   for (std::uint64_t b = at; b < at + m.bytes; ++b) {
-    if (store_of == nullptr && known.role != RaceRole::read) bytes_.put(b, Value{});
+    if (store_of == nullptr && known.role != RaceRole::read)
+      bytes_.put(b, b - at < stored.size() ? stored[b - at] : Value{});
     Event e = event_of(t, number, index, data);
     if (known.matrix) e.by = known.matrix->accessors(number, static_cast<std::uint32_t>(b - at));
     if (b - at < stored.size()) e.value = stored[b - at];
@@ -516,7 +540,8 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
 void RaceRun::end_interval() {
   meetings_.end_interval(data_.sets, terms_, [&](std::uint32_t thread) {
     Thread::State const s = threads_[thread].state;
-    return s == Thread::State::stuck || s == Thread::State::runs || s == Thread::State::at_shuffle;
+    return s == Thread::State::stuck || s == Thread::State::runs || s == Thread::State::at_shuffle ||
+           s == Thread::State::at_matrix;
   });
 }
 

@@ -3,15 +3,16 @@
 // A launch has zeros in memory, shared memory too, or rising or falling numbers of its words; the block loads again what it stores. Atomics on words of shared memory take
 // effect in the order in which threads are run. A value that is not followed (most of floating point) is open: what is known of it is its term (race_values.hpp). A thread that branches on an open value, or leaves an array, goes no further; what
 // the block did before is an execution all the same. Threads of a warp need no lockstep: each runs on its own. Instructions of the whole
-// warp, shuffles and those of wgmma, are taken to order its threads. Two accesses that a flag may order (race_flags.hpp) are no race. A thread that reads flags again and again lets others go on.
+// warp, shuffles and those of wgmma, are taken to order its threads; those on matrices wait for the warp, and order nothing. Two accesses that a flag may order (race_flags.hpp) are no race. A thread that reads flags again and again lets others go on.
 #pragma once
 
 #include "race_access.hpp"
 #include "race_bytes.hpp"
 #include "race_data.hpp"
 #include "race_intervals.hpp"
+#include "race_matrices.hpp"
 #include "race_meetings.hpp"
-#include "race_shuffles.hpp"
+#include "race_state.hpp"
 #include "race_values.hpp"
 
 #include <swizproof/kernel/races.hpp>
@@ -55,33 +56,8 @@ class RaceRun {
  private:
   using Value = RaceValue;
   using Event = RaceEvent;
-  /// One byte of a copy by cp.async, or one that wgmma reads.
-  struct Copy {
-    Event event{};
-    std::uint64_t byte = 0;
-    Group of = Group::copy;
-    std::uint32_t group = 0;
-    std::optional<std::uint32_t> done{};  ///< phase in which the thread has waited
-  };
-  struct Thread {
-    std::vector<Value> registers{};
-    std::uint32_t block = 0, at = 0;  ///< instruction of the block
-    bool passed = false;              ///< the barrier at which it was
-    enum class State : std::uint8_t {
-      runs,
-      at_barrier,
-      at_warp,
-      at_shuffle,
-      ended,
-      stuck
-    } state = State::runs;
-    std::optional<ShuffleOffer> offer{};  ///< at a shuffle
-    Value taken{};                        ///< what it gets there
-    std::uint32_t waits = 0, phase = 0;
-    std::array<std::uint32_t, 5> groups{};  ///< committed, by Group
-    std::vector<Copy> copies{};
-    ByData where{};
-  };
+  using Copy = RaceCopy;
+  using Thread = RaceThread;
   void go(std::uint32_t number);
   bool steps(Thread& t, std::uint32_t number, std::uint32_t first, std::uint32_t last,
              ptx::Instruction const* of);
@@ -89,17 +65,12 @@ class RaceRun {
   bool step(Thread& t, std::uint32_t number, program::Step const& s, ptx::Instruction const* of);
   bool access(Thread& t, std::uint32_t number, std::uint32_t index, ptx::Instruction const* of);
   Value load(Thread const& t, std::uint32_t number, program::Step const& s);
-  /// An atomic's change of a word.
-  struct Change {
-    std::uint64_t at = 0;
-    unsigned bytes = 0;
-    Value old{}, now{};
-  };
-  [[nodiscard]] std::optional<Change> change_of(Thread const& t, std::uint32_t number,
-                                                ptx::Instruction const& i);
-  void make(Thread& t, ptx::Instruction const& i, Change const& change);
+  [[nodiscard]] std::optional<RaceChange> change_of(Thread const& t, std::uint32_t number,
+                                                    ptx::Instruction const& i);
+  void make(Thread& t, ptx::Instruction const& i, RaceChange const& change);
   [[nodiscard]] std::optional<ShuffleOffer> offer_of(Thread const& t, ptx::Instruction const& i);
   bool exchange_all();
+  bool execute_matrices();
   [[nodiscard]] std::vector<Value> stored_by(Thread const& t, ptx::Instruction const& i);
   [[nodiscard]] std::vector<Value> copied_by(Thread const& t, ptx::Instruction const& i, unsigned bytes);
   void store(Thread const& t, ptx::Instruction const& i, std::uint64_t at, LoadSets::Set where);
@@ -130,6 +101,7 @@ class RaceRun {
   DataDecisions data_;
   ValueTerms terms_;
   RaceBytes bytes_;
+  MatrixValues matrices_;
   std::vector<bool> strong_{};  ///< loads, by name
   std::unordered_map<std::uint64_t, std::vector<Event>> seen_{};
   RaceMeetings meetings_;

@@ -208,8 +208,16 @@ TEST(KernelRaces, ACopyRacesWithItsOwnThreadBeforeTheWait) {
   expect_race(copy + "bar.sync 0; bar.sync 0; st.shared.u32 [%r4], %r1;", RaceKind::lost_store);
   expect_race(copy + copy, RaceKind::same_value);
   expect_race(copy + "cp.async.ca.shared.global [%r4], [%rd1+4], 4; ", RaceKind::lost_store);
-  // It is not known whether a copy of fewer bytes writes zeros.
+  // A copy of fewer bytes writes zeros behind them; one of more than 4 is not defined.
   expect_race(copy + "cp.async.ca.shared.global [%r4], [%rd1], 4, %r3; ", RaceKind::race);
+  expect_race(copy + "mov.u32 %r6, 4; cp.async.ca.shared.global [%r4], [%rd1], 4, %r6; ",
+              RaceKind::same_value);
+  expect_race(copy + "mov.u32 %r6, 0; cp.async.ca.shared.global [%r4], [%rd1], 4, %r6; ",
+              RaceKind::lost_store);
+  expect_race(
+      "mov.u32 %r6, 0; ld.param.u64 %rd1, [g]; cp.async.ca.shared.global [%r4], [%rd1], 4, %r6; "
+      "st.shared.u32 [%r4], %r6;",
+      RaceKind::same_value);
   expect_open(
       copy + "setp.eq.u32 %p1, %r3, 123456; @!%p1 cp.async.wait_all; setp.ne.u32 %p1, %r3, 77; @%p1 ret; " +
           own,
