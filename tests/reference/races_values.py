@@ -156,7 +156,7 @@ def random_memory(kernel, rng, scale, known):
 
     def memory(at):
         if at not in known:
-            known[at] = bits_of(scale * rng.uniform(0.5, 1.5)) if kernel.floats else 0 if scale == 0 else rng.getrandbits(32) if scale == 1 else MASK ^ 1 << rng.randrange(99) & MASK
+            known[at] = bits_of(scale * rng.uniform(0.5, 1.5) if scale >= 0 else rng.choice([-1, 1]) * 2.0 ** rng.uniform(-9, 9)) if kernel.floats else 0 if scale == 0 else rng.getrandbits(32) if scale == 1 else MASK ^ 1 << rng.randrange(99) & MASK
         return known[at]
     return memory
 
@@ -164,7 +164,7 @@ def random_memory(kernel, rng, scale, known):
 def runs_of(kernel, rng, known=()):
     """Values of the threads on random memories, and on numbers that rise and fall."""
     rising = [{at: first + by * at & MASK for at in range(kernel.threads)} for first, by in ((0, 1), (rng.randrange(1000), 1), (1023, -1))]
-    memories = [(scale, {}) for scale in (0, 0.001, 1, 4) for _ in range(3)] + [(1, numbers) for numbers in rising]
+    memories = [(scale, {}) for scale in (0, 0.001, 1, 4) for _ in range(3)] + [(-1 if kernel.floats else 1, {}) for _ in range(40)] + [(1, numbers) for numbers in rising]
     return [kernel.values(random_memory(kernel, rng, scale, {**numbers, **dict(known)}), rng) for scale, numbers in memories]
 
 
