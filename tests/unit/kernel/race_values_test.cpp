@@ -105,6 +105,7 @@ TEST(KernelRaces, ASumMayBeFusedWithAProduct) {
   expect_race(sum("mul.f32", "add.f32"), RaceKind::race);
   expect_race(sum("mul.f32", "add.ftz.f32", "neg.f32 %r10, %r10; "), RaceKind::race);
   expect_race(sum("mul.f16x2", "add.f16x2"), RaceKind::race);
+  expect_race(sum("mul.f32", "sub.f32"), RaceKind::race);  // not computed
   for (std::string const product : {"mul.rn.f32", "add.f32", "div.full.f32", "mul.lo.u32"})
     expect_race(sum(product, "add.f32"), RaceKind::same_value);
   for (std::string const op : {"add.rn.f32", "max.f32", "add.u32"})
