@@ -46,9 +46,9 @@ TEST(KernelRaces, WarpsOfOneProductStoreOneValue) {
   of(other("%r17", 5), "%r20", RaceKind::same_value);
   // A clock in A, and an element at another position of equal operands: nothing says that it is the same sum.
   expect_race(operands + "mov.u32 %r10, %clock; " + mma + of_lane(5, "%r20"), RaceKind::race);
-  expect_race(
-      operands + mma + "setp.lt.u32 %p3, %r1, 32; selp.b32 %r20, %r20, %r22, %p3; " + of_lane(5, "%r20"),
-      RaceKind::race);
+  expect_race(operands + "mov.u32 %r11, %r10; mov.u32 %r13, %r12; " + mma +
+                  "setp.lt.u32 %p3, %r1, 32; selp.b32 %r20, %r20, %r22, %p3; " + of_lane(5, "%r20"),
+              RaceKind::race);
   // D of f16: two elements in a register.
   std::string const half =
       "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r20, %r21}, {%r10, %r11, %r12, %r13}, {%r14, "

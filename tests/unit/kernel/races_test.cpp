@@ -619,6 +619,15 @@ TEST(KernelRaces, AGridHasNoOtherBlocks) {
   EXPECT_EQ(races_of(blocks).verdict, RaceVerdict::refuted);
 }
 
+// Thread 0 stores its word over the one that thread 1 loads, in one order before it does.
+TEST(KernelRaces, WhatARaceGivesIsOfNoKnownValue) {
+  KernelRaces const races =
+      races_of("ld.shared.u32 %r6, [%r4]; st.shared.u32 [%r2+4], %r6;", {.block = {{2, 1, 1}}});
+  ASSERT_EQ(races.races.size(), 2U);
+  for (Race const& r : races.races) EXPECT_EQ(r.kind, RaceKind::race) << r.second.ptx_line;
+  expect_race("ld.shared.u32 %r6, [%r2+256]; st.shared.u32 [%r2+4], %r6;", RaceKind::same_value);
+}
+
 // Two that overlap, but not completely, are no morally strong operations [PTX ISA 9.1, 8.7.2].
 TEST(KernelRaces, AtomicsOfTwoSizesRace) {
   auto const verdict = [](std::string const& first, std::string const& second) {
