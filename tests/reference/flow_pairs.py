@@ -201,10 +201,12 @@ class Orders:
         return (lane.mem | rest.mem, lane.exe | rest.exe, lane.pf | rest.pf)
 
     def barriers(self, s):
-        """The cluster's barrier waits for warps that have not ended; that of a block has a count."""
+        """The cluster's barrier waits for warps that have not ended, and is behind what others executed, not their memory; that of a block has a count."""
         phase, arrived, releases, _, of = s.cluster
         live = [t for t in range(len(self.threads)) if s.pc[t] <= len(self.code[t])]
         if arrived and live and all(arrived >> t & 1 for t in live):
+            for t in set(range(len(self.threads))) - set(live):
+                releases = joined(releases, (0, self.gives(s, t)[1], 0))
             s = s._replace(cluster=(phase + 1, 0, NOTHING, releases, of))
         for rank, threads in enumerate(self.of_rank):
             arrived, releases = s.bars[rank]

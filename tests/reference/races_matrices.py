@@ -6,6 +6,7 @@ and multiplies: s8 and s32, f16, bf16 or tf32 by the fragments that the PTX ISA 
 named; a `lost store` has two in some memory; what is proved with --same-values has one value in all threads that meet.
 """
 import collections
+import math
 import random
 import struct
 import sys
@@ -30,7 +31,8 @@ def encoded(value, kind):
     if kind in ("s8", "s32"):
         return value & (0xFF if kind == "s8" else MASK)
     if kind == "f16":
-        return struct.unpack("<H", struct.pack("<e", value))[0]
+        half = value if abs(value) < 65520 else math.copysign(math.inf, value)
+        return struct.unpack("<H", struct.pack("<e", half))[0]
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     return bits >> 16 if kind == "bf16" else bits
 
