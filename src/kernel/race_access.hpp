@@ -70,6 +70,12 @@ struct SharedAccess {
   return a.role == RaceRole::atomic && b.role == RaceRole::atomic && a.scalar == b.scalar;
 }
 
+/// True for accesses whose order is no race: atomics of one size, or an atomic and a relaxed or volatile access, or two of these.
+[[nodiscard]] inline bool are_strong(SharedAccess const& a, SharedAccess const& b) {
+  bool const atomics = a.role == RaceRole::atomic && b.role == RaceRole::atomic;
+  return atomics ? are_atomics(a, b) : a.strong && b.strong;
+}
+
 /// Accesses of a kernel, by their index in the program.
 struct SharedAccesses {
   std::vector<SharedAccess> all{};

@@ -524,9 +524,7 @@ void RaceRun::note(Event const& e, std::uint64_t byte) {
     of_role += o.role == e.role ? 1 : 0;
     bool const reads = o.role == RaceRole::read && e.role == RaceRole::read;
     SharedAccess const &x = accesses_[o.access], &y = accesses_[e.access];
-    bool const atomics = are_atomics(x, y),
-               strong = x.strong && y.strong && (x.role != RaceRole::atomic || y.role != RaceRole::atomic);
-    if (reads || (o.thread == e.thread ? !pending(o) : atomics || strong || ordered(o, e))) continue;
+    if (reads || (o.thread == e.thread ? !pending(o) : are_strong(x, y) || ordered(o, e))) continue;
     if (o.thread != e.thread && may_be_of_one(o, e, accesses_)) continue;
     if (meetings_.flags.any() && (accesses_[o.access].matrix || accesses_[e.access].matrix)) {
       meetings_.any_by_flag = true;  // of a lane that is not known

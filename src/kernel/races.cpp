@@ -221,7 +221,7 @@ class RaceSearch {
     if (shared_.descriptors && threads % warpgroup_threads != 0) return false;
     auto const& found = runs.run(launch);
     FoundRaces const names(module_, function_, program_, params_, options_);
-    // What a read that races gives depends on the order of the threads, and so may all that is stored.
+    // A read that races gives a value by the order of the threads, and so may all that is stored.
     bool const any_order = std::any_of(found.begin(), found.end(), [](auto const& f) { return !f.stores; });
     for (RaceRun::Found f : found) {
       f.kind = any_order && f.kind == RaceKind::same_value ? RaceKind::race : kind_of(f);

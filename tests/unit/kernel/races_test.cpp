@@ -622,7 +622,7 @@ TEST(KernelRaces, AGridHasNoOtherBlocks) {
 // Thread 0 stores its word over the one that thread 1 loads, in one order before it does.
 TEST(KernelRaces, WhatARaceGivesIsOfNoKnownValue) {
   KernelRaces const races =
-      races_of("ld.shared.u32 %r6, [%r4]; st.shared.u32 [%r2+4], %r6;", {.block = {{2, 1, 1}}});
+      races_of("ld.shared.u32 %r6, [%r4];\nst.shared.u32 [%r2+4], %r6;", {.block = {{2, 1, 1}}});
   ASSERT_EQ(races.races.size(), 2U);
   for (Race const& r : races.races) EXPECT_EQ(r.kind, RaceKind::race) << r.second.ptx_line;
   expect_race("ld.shared.u32 %r6, [%r2+256]; st.shared.u32 [%r2+4], %r6;", RaceKind::same_value);
