@@ -8,7 +8,6 @@
 namespace swizproof::kernel_detail {
 
 using program::Action;
-using program::Block;
 using program::Flow;
 using program::MemoryAccess;
 using program::Program;

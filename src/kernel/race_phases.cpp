@@ -14,7 +14,6 @@
 
 namespace swizproof::kernel_detail {
 
-using execution::ExecutedAccess;
 using execution::Leaf;
 using program::Block;
 using program::MemoryAccess;
