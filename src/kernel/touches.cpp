@@ -72,7 +72,6 @@ Touches::Touches(ExecutedKernel& kernel) : kernel_(kernel) {
 }
 
 bool Touches::may_be_one(Touch const& a, Touch const& b) const {
-  if (a.any || b.any) return true;
   if ((a.global && b.is_shared()) || (b.global && a.is_shared())) return false;
   std::uint32_t first = ~0U, second = ~0U;
   Root const one = kernel_.origins.root_of(a.address, first),

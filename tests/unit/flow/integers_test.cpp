@@ -28,6 +28,8 @@ TEST(Integers, KeepTheirSign) {
   EXPECT_EQ(copied("i32", "i8", byte + "bfe.s32 %r6, %r5, 0, 8;\n"), "proved");
   EXPECT_EQ(copied("i32", "i8", byte + "shl.b32 %r6, %r5, 24;\nshr.s32 %r6, %r6, 24;\n"), "proved");
   EXPECT_EQ(copied("i32", "i8", byte + "shl.b32 %r6, %r5, 24;\nshr.u32 %r6, %r6, 24;\n"), "wrong element");
+  EXPECT_EQ(copied("i32", "i8", byte + "xor.b32 %r6, %r5, 128;\nsub.s32 %r6, %r6, 128;\n"), "proved");
+  EXPECT_EQ(copied("i32", "i8", byte + "add.s32 %r6, %r5, 128;\nsub.s32 %r6, %r6, 128;\n"), "wrong element");
   EXPECT_EQ(copied("i32", "i8", byte + "shl.b32 %r6, %r5, 24;\nshr.s32 %r6, %r6, 16;\n"), "wrong element");
   EXPECT_EQ(copied("i32", "i32", word + "cvt.u64.u32 %rd8, %r5;\ncvt.u32.u64 %r6, %rd8;\n"), "proved");
   EXPECT_EQ(copied("i64", "i32", word + "mul.wide.s32 %rd9, %r5, 1;\n"), "proved");

@@ -59,6 +59,18 @@ TEST(KernelIntegers, ASignedRemainderOfAMultipleAndALaneIsThatOfTheLane) {
   EXPECT_NE(remainder("6").verdict, KernelVerdict::proved);
 }
 
+TEST(KernelIntegers, AShuffleGivesWhatASelectChoosesInItsSource) {
+  auto const of_lane = [](std::string const& source) {
+    return one("setp.lt.u32 %p1, %r1, 2; selp.b32 %r6, 2, %r1, %p1; shfl.sync.idx.b32 %r7, %r6, " + source +
+                   ", 31, -1; mul.lo.u32 %r8, %r7, %r1; shl.b32 %r8, %r8, 2; add.u32 %r8, %r8, %r2; "
+                   "st.shared.u32 [%r8], %r1;",
+               {.block = {{32, 1, 1}}})
+        .wavefronts;
+  };
+  EXPECT_EQ(of_lane("1"), 2U);
+  EXPECT_EQ(of_lane("4"), 4U);
+}
+
 TEST(KernelIntegers, ACarryIsThatOfLanesThatWroteIt) {
   // Lanes from 16 on carry; the guard leaves the flag of those from 24 on as it was: lane * carry is 0 and 16 to 23.
   std::string const guarded =

@@ -164,7 +164,7 @@ TEST(KernelGrid, ABlockHasAPlaceInItsCluster) {
   EXPECT_EQ(most("4", rank), 4U) << "1, 2, 3 or 4 words";
   EXPECT_EQ(most("2, 2", rank), 4U);
   EXPECT_EQ(most("1, 4, 2", rank), 8U);
-  EXPECT_EQ(most("3, 2", "mov.u32 %r3, %cluster_ctaid.y;"), 2U);
+  EXPECT_EQ(most("2, 4", "mov.u32 %r3, %cluster_ctaid.y;"), 4U);
   EXPECT_EQ(
       most("4", "mov.u32 %r3, %cluster_ctarank; add.u32 %r3, %r3, %cluster_ctaid.x; add.u32 %r3, %r3, 1;"),
       8U)

@@ -337,8 +337,8 @@ TEST(KernelLocks, AWriteInFrontOfTheLoopCountsUnlessABarrierOfTheBlockIsBehindIt
             KernelVerdict::refuted)
       << "no lane waits for one behind the loop";
   is_apart("st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0, 32;\n" + turn, "");
-  is_apart("O: st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0;\n" + turn,
-           "setp.lt.u32 %p4, %r7, %r3;\n@%p4 bra O;\n");
+  is_apart("mov.u32 %r12, 0;\nO: st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0;\n" + turn,
+           "add.u32 %r12, %r12, 1; setp.lt.u32 %p4, %r12, 4;\n@%p4 bra O;\n");
 }
 
 TEST(KernelLocks, ALaneMayHaveToBeAheadOfThoseThatTakeBackWhatAllWaitFor) {
@@ -593,6 +593,9 @@ TEST(KernelLocks, AWriteThroughAChosenAddressMayGiveItBack) {
            "mov.u32 %r13, other; sub.u32 %r14, %r5, %r13; add.u32 %r13, %r13, %r14; st.volatile.shared.u32 "
            "[%r13], 1;");
   EXPECT_EQ(held(turn, "st.volatile.shared.u32 [other], 1;").verdict, KernelVerdict::refuted);
+  std::string of_chosen = turn;
+  of_chosen.replace(of_chosen.find("%r7, [%r5]"), 10, "%r7, [%r13]");
+  is_apart(of_chosen, "st.volatile.shared.u32 [%r5], 1;");
 }
 
 TEST(KernelLocks, AWriteIsOverIfAllThreadsPassAsManyBarriers) {

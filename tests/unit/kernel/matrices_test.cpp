@@ -37,7 +37,7 @@ TEST(KernelMatrices, OfNoShapeThatPtxHasAreUnknown) {
 // The rows start at (n | 3) % 4: no bit of n matters, so that n is not executed. It counted as a register that nothing has written.
 TEST(KernelMatrices, OfBitsThatAConstantGives) {
   KernelAccess const a =
-      one("or.b32 %r4, %r3, 3; and.b32 %r5, %r4, 3; shl.b32 %r6, %r5, 4; add.u32 %r4, %r6, %r2;\n"
+      one("or.b32 %r9, %r3, 3; and.b32 %r5, %r9, 3; shl.b32 %r6, %r5, 4; add.u32 %r4, %r6, %r2;\n"
           "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5,%r6,%r7,%r8}, [%r4];");
   EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
   EXPECT_EQ(a.wavefronts, 4U);

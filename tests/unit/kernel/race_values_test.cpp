@@ -89,6 +89,11 @@ TEST(KernelRaces, LanesOfAButterflyStoreOneValue) {
               RaceKind::race);
   std::string const missing = "setp.ge.u32 %p1, %r1, 31; @%p1 bra E; " + with("add.u32") + " E: bar.sync 0; ";
   expect_open(address + missing + own, "may access one byte");
+  std::string const half = "bfly.b32 %r7, %r6, 16, 31, 0xffff; ";
+  expect_race(load + with("add.u32", half) + own, RaceKind::race);
+  expect_open(load + with("add.u32", half) + " and.b32 %r9, %r1, 16; setp.ne.u32 %p1, %r9, 0; @%p1" + own,
+              "may access one byte");
+  expect_race("setp.ge.u32 %p1, %r1, 30; @%p1 ret; " + load + with("add.u32") + own, RaceKind::same_value);
 }
 
 // A word of each lane from g, its product with another one in %r10, and the sum with that of lane l ^ 1, which stores it at one word.

@@ -502,7 +502,8 @@ TEST(KernelRaces, AGuardThatIsLoadedRacesForSomeData) {
 
 TEST(KernelRaces, AnIndexFarFromItsPointerIsNoParameter) {
   for (std::string const space : {".global", ""})
-    for (std::string const far : {"0x7f00000000000000", "0x0000040200000000"}) {
+    for (std::string const far :
+         {"0x7f00000000000000", "0x0000040200000000", "0x0000040200100000", "0x0000040200200000"}) {
       KernelRaces const races =
           expect_race("ld.param.u64 %rd1, [g]; xor.b64 %rd2, %rd1, " + far + "; ld" + space +
                       ".u32 %r6, [%rd2]; st.shared.u32 [%r4], %r6; ld.shared.u32 %r7, [%r5];");
