@@ -180,15 +180,23 @@ std::string_view rule_of_wait(FlowKernel const& kernel, std::uint32_t instructio
 /// Throws the fault of a warp in a loop that never ends when no other warp goes on.
 void throw_if_endless(ClusterState const& state) {
   for (Warp const& warp : state.warps)
-    if (std::uint32_t const at = warp.loop.line(); at != ~0U && !warp.paths.empty())
+    if (std::uint32_t const at = warp.loop.line(); at != ~0U && !warp.paths.empty()) {
+      std::string const name = state.units.warp(warp.number);
+      if (warp.loop.loads())
+        throw FlowRefused{
+            name +
+                " is in a loop whose state repeats: it ends only if the host, another launch or a "
+                "block that has not begun writes what it loads",
+            at};
       throw FlowConflict{FlowFaultKind::never_released,
-                         state.units.warp(warp.number) + " is in a loop that never ends: its state repeats",
+                         name + " is in a loop that never ends: its state repeats",
                          {at, 0, warp.number * 32, true},
                          {},
                          {},
                          {},
                          {at},
                          false};
+    }
 }
 
 /// Throws the fault of warps that wait when no warp goes on. Lanes that are apart wait for the others of their warp.
@@ -470,7 +478,10 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   if (index == without_)
     return skip({block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask});
   if (!warp.waits && !warp.passed) ++warp.counts[index];
-  if (!changes_registers_alone(state_.kernel.decoded[index])) warp.loop.change();
+  Decoded const& decoded = state_.kernel.decoded[index];
+  if (!changes_registers_alone(decoded)) warp.loop.change();
+  if (decoded.handler == Handler::load && decoded.space != Space::param && decoded.space != Space::shared)
+    warp.loop.load();
   Now const now{block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");
   check_destination(now);

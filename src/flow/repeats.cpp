@@ -12,9 +12,8 @@ bool changes_registers_alone(Decoded const& decoded) {
     case Handler::compare:
     case Handler::convert:
     case Handler::extreme:
-      return true;
     case Handler::load:
-      return decoded.space == program::Space::param;
+      return true;
     case Handler::mbarrier:
       return decoded.has("test_wait") || decoded.has("try_wait");
     default:
@@ -27,7 +26,7 @@ bool Repeats::again(std::vector<Path> const& paths, std::vector<Word> const& reg
   ++branches_;
   if (branches_ < first_kept || branches_ % compared != 0) return false;
   if (std::has_single_bit(branches_)) {
-    paths_ = paths, registers_ = registers;
+    paths_ = paths, registers_ = registers, loads_ = false;
     return false;
   }
   return endless_ = paths == paths_ && registers == registers_;

@@ -372,6 +372,14 @@ TEST(Loops, EndOrRepeatTheirState) {
   // a loop that writes, and one that reads the clock
   EXPECT_EQ(at_limit("$W: st.shared.u32 [%r3], %r1; bra $W;\n"), limit);
   EXPECT_EQ(at_limit("$W: mov.u32 %r5, %clock; bra $W;\n"), limit);
+  // one that loads what it has written, and one that waits for the host
+  EXPECT_EQ(
+      answer("st.shared.u32 [%r3], %r1;\n$W: ld.shared.u32 %r5, [%r3];\nsetp.eq.u32 %p2, %r5, %r1; @%p2 "
+             "bra $W;\n"),
+      endless);
+  EXPECT_TRUE(answer("st.global.u32 [%rd3], %r1;\n$W: ld.global.u32 %r5, [%rd3];\nsetp.eq.u32 %p2, %r5, %r1; "
+                     "@%p2 bra $W;\n")
+                  .starts_with("unknown: warp 0 is in a loop whose state repeats: it ends only if the host"));
   // a lane that loops until the others of its warp have arrived, or those of another warp
   auto const until = [](std::string const& guard, unsigned count) {
     return Case{only_first("$I", fmt::format("mbarrier.init.shared.b64 [%r2+2048], {};\n", count)) + sync +
