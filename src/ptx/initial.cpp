@@ -10,6 +10,9 @@
 
 namespace swizproof::ptx {
 
+using program::Type;
+using program::Variable;
+
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
