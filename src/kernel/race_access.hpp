@@ -51,21 +51,20 @@ struct MatrixRows {
 /// An access, as the proof and the executions both take it.
 struct SharedAccess {
   RaceRole role = RaceRole::none;
-  bool copy = false;        ///< by cp.async, complete behind a wait
-  bool strong = false;      ///< relaxed, acquire or release: order between such accesses is not a race
-  std::uint32_t bytes = 0;  ///< of each thread; of wgmma not used
-  std::uint32_t scalar =
-      8;  ///< bytes of each scalar of an atomic: 2 of f16x2; of an operation of an mbarrier 8
-  std::int64_t array = -1;  ///< symbol that it stays in; -1: not known
-  bool tensor = false;      ///< a copy of a tensor, whose bytes are not in the PTX
-  std::uint64_t end = 0;    ///< of a copy of a tensor from shared memory: it may read all bytes up to here
+  bool copy = false;         ///< by cp.async, complete behind a wait
+  bool strong = false;       ///< relaxed, acquire or release: order between such accesses is not a race
+  std::uint32_t bytes = 0;   ///< of each thread; of wgmma not used
+  std::uint32_t scalar = 0;  ///< bytes of a scalar of an atomic: 2 of f16x2; 0: of an mbarrier
+  std::int64_t array = -1;   ///< symbol that it stays in; -1: not known
+  bool tensor = false;       ///< a copy of a tensor, whose bytes are not in the PTX
+  std::uint64_t end = 0;     ///< of a copy of a tensor from shared memory: it may read all bytes up to here
   std::optional<OperandTile> tile{};   ///< of a descriptor: the access is complete behind a wait
   std::optional<MatrixRows> matrix{};  ///< of ldmatrix or stmatrix
   std::uint32_t givers = 32;           ///< lanes of a warp that give an address: the lowest
 };
 
-/// True for atomics that do not race: scalars of one size that overlap do so completely. Others are a mixed-size data race. [PTX ISA 9.1, 8.2.3,
-/// 8.7.2 and 8.3] Checked by KernelRaces.AtomicsOfTwoSizesRace.
+/// True for atomics that do not race: scalars of one size that overlap do so completely. Others are a mixed-size data race, and
+/// operations of mbarriers are none of other objects: what else is done to an mbarrier is undefined. [PTX ISA 9.1, 8.2.3, 8.7.2, 8.3 and 9.7.13.16.1] Checked by KernelRaces.AtomicsOfTwoSizesRace.
 [[nodiscard]] inline bool are_atomics(SharedAccess const& a, SharedAccess const& b) {
   return a.role == RaceRole::atomic && b.role == RaceRole::atomic && a.scalar == b.scalar;
 }

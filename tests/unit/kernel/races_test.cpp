@@ -644,6 +644,12 @@ TEST(KernelRaces, AtomicsOfTwoSizesRace) {
   EXPECT_EQ(verdict(half, "red.shared.add.u32 [%r2], %r6;"), RaceVerdict::refuted)
       << "two scalars, one after the other";
   EXPECT_EQ(verdict(half, "red.shared.add.noftz.bf16x2 [%r2], %r6;"), RaceVerdict::proved);
+  std::string const arrives =
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 2;\nbar.sync "
+      "0;\nmbarrier.arrive.shared.b64 "
+      "%rd4, [%r2];\n";
+  EXPECT_EQ(races_of(arrives).verdict, RaceVerdict::proved);
+  expect_open(arrives + "red.shared.add.u64 [%r2], %rd4;", "may access one byte");
 }
 
 }  // namespace
