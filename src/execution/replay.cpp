@@ -121,7 +121,7 @@ std::uint64_t Replay::iteration(std::int32_t loop) {
 Replay::Values Replay::special(Leaf const& l) {
   if (is_uniform(l)) return certain_ = false, all(inputs_.random() & 0xffff);
   auto const s = static_cast<Special>(l.extra);
-  if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
+  if (s == Special::ntid_x && launch_.any_multiple) return all(launch_.block[0]);
   if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(inputs_.block(s));
   Values out{};
   for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);

@@ -491,7 +491,7 @@ Runs::Word Runs::special(Step const& s, Inputs& inputs, unsigned warp) const {
   auto const which = static_cast<Special>(s.extra);
   out.open = 0;
   if (which == Special::ntid_x && launch_.any_multiple)
-    out.lane.fill(1024);
+    out.lane.fill(launch_.block[0]);
   else if (which >= Special::ctaid_x && which <= Special::nctaid_z)
     out.lane.fill(inputs.block(which));
   else

@@ -207,7 +207,7 @@ class Search {
     else if (auto const s = static_cast<Special>(l.extra); l.kind == Leaf::Kind::special)
       value = s >= Special::nctaid_x && s <= Special::nctaid_z
                   ? launch_.blocks(s).value_or(launch_.whole_clusters(s, witness_blocks))
-              : s == Special::ntid_x && launch_.any_multiple ? 1024
+              : s == Special::ntid_x && launch_.any_multiple ? launch_.block[0]
                                                              : warp_.special(s, lane_);
     return terms_->constant(n.width, value).id;
   }

@@ -128,7 +128,7 @@ Facts TermFacts::of_special(Special s, Facts f) {
   if (s <= Special::tid_z)
     f.most = launch_.block[static_cast<unsigned>(s)] - 1;
   else if (s <= Special::ntid_z)
-    f.most = 1024;
+    f.most = launch_.block[static_cast<unsigned>(s) - static_cast<unsigned>(Special::ntid_x)];
   else if (s <= Special::nctaid_z)
     f.most =
         launch_.blocks(s).value_or(s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffffU : 0xffffU) -

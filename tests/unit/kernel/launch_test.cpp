@@ -117,6 +117,32 @@ TEST(KernelGrid, BoundsTheNumberOfABlock) {
   EXPECT_EQ(report_of(part).grid, "");
 }
 
+// Each block of whole warps up to .maxntid is meant: %ntid.x is at most as large.
+TEST(KernelLaunch, ABlockHasAtMostTheThreadsOfMaxntid) {
+  auto const stored = [](unsigned most, std::string const& address) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.entry k() "
+        ".maxntid " +
+            std::to_string(most) +
+            "\n{\n.reg .pred %p<3>; .reg .b32 %r<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r3, "
+            "%ntid.x;\n" +
+            address + "add.u32 %r4, %r4, %r2;\nst.shared.u32 [%r4], %r1;\nX: ret;\n}\n",
+        "test.ptx");
+    return decide_kernel(m, m.functions.at(0), {}).accesses.at(0);
+  };
+  std::string const warps = "shr.u32 %r4, %r3, 5; mul.lo.u32 %r4, %r4, %r1; shl.b32 %r4, %r4, 2;\n",
+                    last = "sub.u32 %r4, %r3, 1; shl.b32 %r4, %r4, 5;\n",
+                    large = "setp.le.u32 %p1, %r3, 512;\n@%p1 bra X;\nshl.b32 %r4, %r1, 3;\n";
+  EXPECT_EQ(stored(32, warps).verdict, KernelVerdict::proved) << "one word from lane to lane";
+  KernelAccess const a = stored(256, warps);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(a.wavefronts, 8U) << "8 warps";
+  EXPECT_EQ(stored(256, last).in_bounds, true) << "255 * 32 + 4 bytes";
+  EXPECT_EQ(stored(288, last).in_bounds, false);
+  EXPECT_FALSE(stored(512, large).executed);
+  EXPECT_TRUE(stored(544, large).executed);
+}
+
 /// A kernel of warps in clusters of a shape: a lane stores to its number times r3 + 1 words.
 KernelReport of_cluster(std::string const& shape, std::string const& number,
                         KernelOptions const& options = {}) {
