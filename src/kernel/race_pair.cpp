@@ -331,7 +331,7 @@ RacePair::Id RacePair::leaf(Id id, View& of) {
     case Leaf::Kind::opaque: {  // a function: of the same arguments the same
       std::vector<Id> args;
       for (Id const a : l.args) args.push_back(translated(a, of));
-      return sized(applied({of_function, l.extra, n.width}, std::move(args), n.width));
+      return sized(applied({of_function, l.extra, n.width, l.offset}, std::move(args), n.width));
     }
     case Leaf::Kind::load:
       if (memory_ != nullptr && (*memory_)(program_, execution_, l))

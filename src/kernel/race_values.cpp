@@ -26,15 +26,6 @@ bool is_commutative(Action a) {
          a == Action::differ;
 }
 
-/// True for an instruction of floating point without a rounding mode: ptxas may make one fma of such a product and such a sum.
-bool may_be_fused(program::Opcode const& op) {
-  static constexpr std::string_view roundings[] = {"rn", "rz", "rm", "rp", "rna"};
-  std::string_view const type = op.parts.back();
-  return (type.starts_with('f') || type.starts_with("bf")) &&
-         std::none_of(std::begin(roundings), std::end(roundings),
-                      [&](std::string_view r) { return op.has(r); });
-}
-
 /// True for steps that give a part of an operand as it is, so that a sum behind them may be fused with a product before them.
 bool passes(Action a) {
   return a == Action::copy || a == Action::choose || a == Action::zext || a == Action::trunc ||
@@ -47,7 +38,7 @@ bool passes(Action a) {
 ValueTerms::ValueTerms(program::Program const& program) : program_(program) {
   for (auto const& name : program.names) {
     program::Opcode const op(name);
-    bool const fused = may_be_fused(op);
+    bool const fused = program::may_be_fused(op);
     named_.push_back(
         {is_commutative(name),
          (program::depends_on_operands_alone(op.name) || op.name == "setp") && !name.ends_with(" by 0"),

@@ -80,4 +80,12 @@ bool depends_on_operands_alone(std::string_view name) {
   return std::find(std::begin(pure), std::end(pure), name) != std::end(pure);
 }
 
+bool may_be_fused(Opcode const& op) {
+  static constexpr std::string_view roundings[] = {"rn", "rz", "rm", "rp", "rna"};
+  std::string_view const type = op.parts.back();
+  return (type.starts_with('f') || type.starts_with("bf")) &&
+         std::none_of(std::begin(roundings), std::end(roundings),
+                      [&](std::string_view r) { return op.has(r); });
+}
+
 }  // namespace swizproof::program

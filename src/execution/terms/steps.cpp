@@ -192,6 +192,21 @@ Id Steps::leaf_of(Step const& s) {
   }
 }
 
+/// True for a sum that ptxas may fuse with a product: two of equal operands may be rounded in two ways.
+bool Steps::is_sum_of_product(Leaf const& sum) const {
+  program::Opcode const op(program_.names[sum.extra]);
+  if ((op.name != "add" && op.name != "sub") || !may_be_fused(op)) return false;
+  return std::any_of(sum.args.begin(), sum.args.end(), [&](Id id) {
+    Leaf const* const l = graph_.leaf_at(id);
+    if (l == nullptr) return !graph_.is_constant(id);
+    if (l->kind == Leaf::Kind::opaque) {
+      program::Opcode const of(program_.names[l->extra]);
+      return of.name == "neg" || of.name == "abs" || (of.name == "mul" && may_be_fused(of));
+    }
+    return l->kind == Leaf::Kind::phi || l->kind == Leaf::Kind::exit;
+  });
+}
+
 /// A function that is not modelled. The floating-point number of a constant integer that the format holds exactly is known.
 Id Steps::opaque(Leaf leaf, Step const& s) {
   leaf.kind = Leaf::Kind::opaque;
@@ -200,6 +215,7 @@ Id Steps::opaque(Leaf leaf, Step const& s) {
   if (s.width >= 16 && std::all_of(leaf.args.begin(), leaf.args.end(), constant))
     if (auto const number = exact_conversion(program_.names[s.extra], node(leaf.args[0]).value))
       return graph_.constant(s.width, *number);
+  if (is_sum_of_product(leaf)) leaf.offset = step_ + std::uint64_t{1};
   // If no loop has all others of the arguments within it, it is a fresh leaf each time.
   leaf.loop = scopes_.loop_of(leaf.args);
   return shared_leaf(leaf, s.width);

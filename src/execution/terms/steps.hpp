@@ -49,6 +49,7 @@ class Steps {
   std::optional<Id> different_signs(Id moved, Id middle);
   Id masked(Step const& s);
   Id leaf_of(Step const& s);
+  [[nodiscard]] bool is_sum_of_product(Leaf const& sum) const;
   Id opaque(Leaf leaf, Step const& s);
   Id load(Leaf leaf, Step const& s);
   std::optional<Id> parameter(Id address, Leaf const& load, unsigned width);

@@ -41,6 +41,13 @@ TEST(KernelRaces, StoresOfOneLoadAreOfOneValue) {
   one_value(looped(address, "ld.global.u32 %r6, [%rd1]; " + own + "bar.sync 0; add.s64 %rd1, %rd1, 128;"));
   one_value(address + "ld.global.v2.u32 {%r6, %r9}, [%rd1]; and.b32 %r8, %r1, 31; shl.b32 %r8, %r8, 3; " +
             "add.u32 %r8, %r8, %r2; st.shared.v2.u32 [%r8], {%r9, %r6};");
+  // One sum at two places: a product before it may be rounded at one of them alone.
+  auto const two_sums = [&](std::string const& product) {
+    return load + product + " %r9, %r6, %r6; setp.lt.u32 %p1, %r1, 32;\n@%p1 add.f32 %r10, %r9, %r6;\n" +
+           "@!%p1 add.f32 %r10, %r9, %r6;\nst.shared.u32 [%r8], %r10;";
+  };
+  one_value(two_sums("mul.rn.f32"));
+  other(two_sums("mul.f32"), RaceKind::race);
   // Another function in each lane, other words of one vector, and a load that others may write meanwhile.
   other(load + "shr.u32 %r9, %r1, 5; add.u32 %r6, %r6, %r9; " + own);
   other(load + "popc.b32 %r9, %r6; setp.lt.u32 %p1, %r1, 32; @%p1 mov.u32 %r6, %r9; " + own);
