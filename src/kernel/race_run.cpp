@@ -406,7 +406,14 @@ std::vector<RaceRun::Value> RaceRun::copied_by(Thread const& t, ptx::Instruction
     return {};
   Value from = value(t, i.operands[1].parts[0]);
   from.bits += i.operands[1].value, from.open = from.open || any_store_;
-  return bytes_.copied(from, i.operands.size() == 4 ? value(t, i.operands[3]) : Value{bytes, false}, bytes);
+  Value size{bytes, false};
+  if (i.operands.size() == 4) {
+    ptx::Operand const& last = i.operands[3];
+    size = value(t, last);
+    if (last.kind == ptx::Operand::Kind::reg && program_.widths[last.reg] == 1)
+      size.bits = (size.bits != 0) != last.negated ? 0 : bytes;  // ignore-src
+  }
+  return bytes_.copied(from, size, bytes);
 }
 
 /// `where`: loads that decide the address.

@@ -218,6 +218,11 @@ TEST(KernelRaces, ACopyRacesWithItsOwnThreadBeforeTheWait) {
       "mov.u32 %r6, 0; ld.param.u64 %rd1, [g]; cp.async.ca.shared.global [%r4], [%rd1], 4, %r6; "
       "st.shared.u32 [%r4], %r6;",
       RaceKind::same_value);
+  // All of the source, or zeros if the predicate ignore-src is true.
+  expect_race(copy + "setp.eq.u32 %p1, %r1, %r1; cp.async.ca.shared.global [%r4], [%rd1], 4, %p1; ",
+              RaceKind::lost_store);
+  expect_race(copy + "setp.ne.u32 %p1, %r1, %r1; cp.async.ca.shared.global [%r4], [%rd1], 4, %p1; ",
+              RaceKind::same_value);
   expect_open(
       copy + "setp.eq.u32 %p1, %r3, 123456; @!%p1 cp.async.wait_all; setp.ne.u32 %p1, %r3, 77; @%p1 ret; " +
           own,
