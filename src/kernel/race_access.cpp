@@ -367,24 +367,66 @@ SharedAccesses shared_accesses_of(ptx::Function const& function, program::Progra
   return Classification(function, lowered, execution, origins).run();
 }
 
+namespace {
+
+/// The address of an access whose terms are constants.
+std::optional<std::uint64_t> constant_place(program::Program const& program,
+                                            execution::Execution const& execution, Origins const& origins,
+                                            SharedAccess const& one, Id address) {
+  if (one.tile || one.array < 0) return std::nullopt;
+  program::Variable const& array = program.symbols[static_cast<std::size_t>(one.array)];
+  if (!array.placed) return std::nullopt;
+  std::unordered_map<Id, std::uint64_t> known;
+  for (Id const leaf : origins.leaves_of({address})) {
+    if (execution.leaf_at(leaf)->kind != execution::Leaf::Kind::symbol) return std::nullopt;
+    known[leaf] = *array.placed;
+  }
+  return number_of(execution.terms, address, known) & low_bits(32);
+}
+
+}  // namespace
+
 std::optional<std::size_t> leaving_array(program::Program const& program,
                                          execution::Execution const& execution, Origins const& origins,
                                          std::vector<SharedAccess> const& accesses) {
   for (std::size_t a = 0; a < accesses.size(); ++a) {
     SharedAccess const& one = accesses[a];
-    if (program.accesses[a].operand < 0 || one.tile || one.array < 0) continue;
+    if (program.accesses[a].operand < 0) continue;
+    auto const place = constant_place(program, execution, origins, one, execution.accesses[a].address);
+    if (!place) continue;
     program::Variable const& array = program.symbols[static_cast<std::size_t>(one.array)];
-    Id const address = execution.accesses[a].address;
-    std::unordered_map<Id, std::uint64_t> known;
-    bool constant = array.placed.has_value();
-    for (Id const leaf : origins.leaves_of({address})) {
-      constant = constant && execution.leaf_at(leaf)->kind == execution::Leaf::Kind::symbol;
-      known[leaf] = array.placed.value_or(0);
-    }
-    if (!constant) continue;
-    std::uint64_t const offset = number_of(execution.terms, address, known) - *array.placed & low_bits(32);
+    std::uint64_t const offset = *place - *array.placed & low_bits(32);
     if (array.extern_array ? offset >> 31 != 0 : offset + one.bytes > array.bytes) return a;
   }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> overwriting_mbarrier(program::Program const& program,
+                                                execution::Execution const& execution, Origins const& origins,
+                                                std::vector<SharedAccess> const& accesses) {
+  auto const is_of_mbarrier = [&](std::size_t a) {
+    std::int64_t const operand = program.accesses[a].operand;
+    return operand >= 0 &&
+           program.operands[static_cast<std::size_t>(operand)].role == program::OperandRole::barrier;
+  };
+  std::set<std::uint64_t> mbarriers;
+  std::vector<std::pair<std::size_t, std::uint64_t>> writes;
+  for (std::size_t a = 0; a < accesses.size(); ++a) {
+    bool const writes_here = accesses[a].role == RaceRole::write || accesses[a].role == RaceRole::atomic;
+    if (!is_of_mbarrier(a) && !writes_here) continue;
+    auto const place =
+        constant_place(program, execution, origins, accesses[a], execution.accesses[a].address);
+    if (!place) continue;
+    if (is_of_mbarrier(a))
+      mbarriers.insert(*place);
+    else
+      writes.emplace_back(a, *place);
+  }
+  constexpr std::uint64_t object = 8;  // bytes of an mbarrier
+  for (auto const& [a, place] : writes)
+    if (auto const at = mbarriers.upper_bound(place < object ? 0 : place - object);
+        at != mbarriers.end() && *at < place + accesses[a].bytes)
+      return a;
   return std::nullopt;
 }
 

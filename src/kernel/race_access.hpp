@@ -101,4 +101,11 @@ void operands_as_accesses(program::Program& lowered);
                                                        Origins const& origins,
                                                        std::vector<SharedAccess> const& accesses);
 
+/// A store, atomic or copy at a constant address that writes a byte of an mbarrier at another one: the object is opaque until mbarrier.inval.
+/// [PTX ISA 9.1, 9.7.13.16.1] Checked by KernelRaces.AnMbarrierIsNotWritten.
+[[nodiscard]] std::optional<std::size_t> overwriting_mbarrier(program::Program const& program,
+                                                              execution::Execution const& execution,
+                                                              Origins const& origins,
+                                                              std::vector<SharedAccess> const& accesses);
+
 }  // namespace swizproof::kernel_detail

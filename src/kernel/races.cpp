@@ -147,6 +147,9 @@ class RaceSearch {
     if (!shared_.obstacle.empty()) return give_up(shared_.obstacle, shared_.lines), out_;
     if (auto const a = leaving_array(program_, execution_, origins_, shared_.all))
       return give_up(program_.accesses[*a].op + " leaves its array", {program_.accesses[*a].line}), out_;
+    if (std::none_of(program_.accesses.begin(), program_.accesses.end(), is_inval))
+      if (auto const a = overwriting_mbarrier(program_, execution_, origins_, shared_.all))
+        return give_up(program_.accesses[*a].op + " writes an mbarrier", {program_.accesses[*a].line}), out_;
     prepare_proofs();
     barriers_.fixed = fixed_branches(program_, execution_);
     PhaseUse const use = phases_of(

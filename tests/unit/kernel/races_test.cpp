@@ -587,6 +587,19 @@ TEST(KernelRaces, AProofListsWhatItAssumes) {
             assumed);
 }
 
+TEST(KernelRaces, AnMbarrierIsNotWritten) {
+  std::string const first =
+                        "mov.u32 %r6, 0; cvt.u64.u32 %rd3, %r6; setp.eq.u32 %p1, %r1, 0;\n@%p1 "
+                        "mbarrier.init.shared.b64 [%r2], "
+                        "64;\nbar.sync 0;\n@%p1 ",
+                    behind = "\nbar.sync 0;\nmbarrier.arrive.shared.b64 %rd4, [%r2];\n";
+  for (std::string const write : {"st.shared.u64 [%r2], %rd3;", "st.shared.u8 [%r2+7], %r6;",
+                                  "atom.shared.exch.b32 %r7, [%r2+4], %r6;"})
+    expect_open(first + write + behind, "writes an mbarrier");
+  expect_free(first + "st.shared.u64 [%r2+8], %rd3;" + behind);
+  expect_free(first + "ld.shared.u32 %r7, [%r2+8];" + behind);
+}
+
 TEST(KernelRaces, ACopyOrAnMbarrierThatLeavesItsArrayIsNotProved) {
   auto const init = [](std::string const& at) {
     return "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [" + at + "], 1; ";
@@ -654,7 +667,8 @@ TEST(KernelRaces, AtomicsOfTwoSizesRace) {
       "0;\nmbarrier.arrive.shared.b64 "
       "%rd4, [%r2];\n";
   EXPECT_EQ(races_of(arrives).verdict, RaceVerdict::proved);
-  expect_open(arrives + "red.shared.add.u64 [%r2], %rd4;", "may access one byte");
+  expect_open(arrives + "and.b32 %r7, %r3, 8; add.u32 %r7, %r7, %r2; red.shared.add.u64 [%r7], %rd4;",
+              "may access one byte");
 }
 
 }  // namespace
