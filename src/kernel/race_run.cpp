@@ -57,6 +57,16 @@ std::pair<std::uint64_t, std::uint64_t> bounds_of(Program const& program, Shared
   return {first, v.extern_array ? end : first + v.bytes};
 }
 
+/// The src-size of a cp.async of so many bytes, whose last operand has a value: all or nothing if that is the predicate ignore-src. [PTX ISA 9.1, cp.async]
+RaceValue source_size(program::Program const& program, ptx::Instruction const& i, RaceValue last,
+                      unsigned bytes) {
+  ptx::Operand const& o = i.operands.back();
+  if (i.operands.size() == 3) return {bytes, false};
+  if (o.kind == ptx::Operand::Kind::reg && program.widths[o.reg] == 1)
+    last.bits = (last.bits != 0) != o.negated ? 0 : bytes;
+  return last;
+}
+
 }  // namespace
 
 RaceRun::RaceRun(ptx::Function const& function, Program const& lowered,
@@ -406,14 +416,7 @@ std::vector<RaceRun::Value> RaceRun::copied_by(Thread const& t, ptx::Instruction
     return {};
   Value from = value(t, i.operands[1].parts[0]);
   from.bits += i.operands[1].value, from.open = from.open || any_store_;
-  Value size{bytes, false};
-  if (i.operands.size() == 4) {
-    ptx::Operand const& last = i.operands[3];
-    size = value(t, last);
-    if (last.kind == ptx::Operand::Kind::reg && program_.widths[last.reg] == 1)
-      size.bits = (size.bits != 0) != last.negated ? 0 : bytes;  // ignore-src
-  }
-  return bytes_.copied(from, size, bytes);
+  return bytes_.copied(from, source_size(program_, i, value(t, i.operands.back()), bytes), bytes);
 }
 
 /// `where`: loads that decide the address.
