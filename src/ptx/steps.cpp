@@ -264,7 +264,10 @@ void Steps::opaque(Instruction const& i) {
     sources[k - 1] = bits == 1 ? predicate(o) : in(o, bits);
   }
   unsigned const bits = width_of(d.reg);
-  out(d, function_of(bits, sources[0], sources[1], sources[2]), bits);
+  // The largest of three numbers is that of the third and the larger one of the others. [PTX ISA 9.1, 9.7.3.12: max]
+  bool const of_three = i.operands.size() == 4 && (i.opcode.name == "min" || i.opcode.name == "max");
+  Source const two = function_of(bits, sources[0], sources[1], of_three ? Source{} : sources[2]);
+  out(d, of_three ? function_of(bits, two, sources[2]) : two, bits);
 }
 
 }  // namespace swizproof::ptx

@@ -179,6 +179,12 @@ TEST(KernelRaces, ValuesThatDifferOnSomeMemoryAreALostStore) {
   expect_race(load + third + "add.f32 %r7, %r7, %r9; add.f32 %r6, %r6, %r7;" + own, RaceKind::lost_store);
   expect_race(load + third + "add.f32 %r7, %r7, %r9; add.f32 %r6, %r6, %r7; ex2.approx.f32 %r6, %r6;" + own,
               RaceKind::race);
+  // The largest of three numbers, and of two.
+  expect_race(load + third + "max.f32 %r6, %r6, %r7, %r9;" + own, RaceKind::same_value);
+  std::string const odd =
+      "and.b32 %r10, %r1, 1; setp.eq.u32 %p1, %r10, 0; max.f32 %r10, %r9, %r7, %r6;\n@%p1 max.f32 %r10, ";
+  expect_race(load + third + odd + "%r6, %r7, %r9;\nmov.b32 %r6, %r10;" + own, RaceKind::race);
+  expect_race(load + third + odd + "%r6, %r7, %r6;\nmov.b32 %r6, %r10;" + own, RaceKind::lost_store);
   // fma(a, b, c * d) and fma(c, d, a * b); a * b + c, which may be fused, is not compared.
   std::string const fused = load + "mul.f32 %r10, %r7, 0f3f8ccccd; fma.rn.f32 %r6, %r6, 0f3f8ccccd, %r10;";
   expect_race(fused + own, RaceKind::lost_store);
