@@ -184,9 +184,9 @@ void throw_if_endless(ClusterState const& state) {
       std::string const name = state.units.warp(warp.number);
       if (warp.loop.loads())
         throw FlowRefused{
-            name +
-                " is in a loop whose state repeats: it ends only if the host, another launch or a "
-                "block that has not begun writes what it loads",
+            fmt::format("{} is in a loop whose state repeats: it ends only if the host, another launch "
+                        "or a block that has not begun writes what it loads",
+                        name),
             at};
       throw FlowConflict{FlowFaultKind::never_released,
                          name + " is in a loop that never ends: its state repeats",
@@ -480,7 +480,7 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   if (!warp.waits && !warp.passed) ++warp.counts[index];
   Decoded const& decoded = state_.kernel.decoded[index];
   if (!changes_registers_alone(decoded)) warp.loop.change();
-  if (decoded.handler == Handler::load && decoded.space != Space::param && decoded.space != Space::shared)
+  if (decoded.handler == Handler::load && (decoded.space == Space::global || decoded.space == Space::generic))
     warp.loop.load();
   Now const now{block_of(warp), warp, index, in, state_.kernel.decoded[index], lowered, mask};
   if (in.operands.size() < operands_of(now.decoded)) now.refuse("operands are missing");

@@ -409,24 +409,20 @@ std::optional<std::size_t> overwriting_mbarrier(program::Program const& program,
     return operand >= 0 &&
            program.operands[static_cast<std::size_t>(operand)].role == program::OperandRole::barrier;
   };
+  constexpr std::uint64_t object = 8;  // bytes of an mbarrier
   std::set<std::uint64_t> mbarriers;
   std::vector<std::pair<std::size_t, std::uint64_t>> writes;
   for (std::size_t a = 0; a < accesses.size(); ++a) {
-    bool const writes_here = accesses[a].role == RaceRole::write || accesses[a].role == RaceRole::atomic;
-    if (!is_of_mbarrier(a) && !writes_here) continue;
     auto const place =
         constant_place(program, execution, origins, accesses[a], execution.accesses[a].address);
-    if (!place) continue;
-    if (is_of_mbarrier(a))
+    if (place && is_of_mbarrier(a))
       mbarriers.insert(*place);
-    else
+    else if (place && (accesses[a].role == RaceRole::write || accesses[a].role == RaceRole::atomic))
       writes.emplace_back(a, *place);
   }
-  constexpr std::uint64_t object = 8;  // bytes of an mbarrier
   for (auto const& [a, place] : writes)
-    if (auto const at = mbarriers.upper_bound(place < object ? 0 : place - object);
-        at != mbarriers.end() && *at < place + accesses[a].bytes)
-      return a;
+    for (std::uint64_t const mbarrier : mbarriers)
+      if (mbarrier < place + accesses[a].bytes && place < mbarrier + object) return a;
   return std::nullopt;
 }
 

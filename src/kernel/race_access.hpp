@@ -54,7 +54,7 @@ struct SharedAccess {
   bool copy = false;         ///< by cp.async, complete behind a wait
   bool strong = false;       ///< relaxed, acquire or release: order between such accesses is not a race
   std::uint32_t bytes = 0;   ///< of each thread; of wgmma not used
-  std::uint32_t scalar = 0;  ///< bytes of a scalar of an atomic: 2 of f16x2; 0: of an mbarrier
+  std::uint32_t scalar = 0;  ///< bytes of a scalar of an atomic: 2 of f16x2; 0: an mbarrier
   std::int64_t array = -1;   ///< symbol that it stays in; -1: not known
   bool tensor = false;       ///< a copy of a tensor, whose bytes are not in the PTX
   std::uint64_t end = 0;     ///< of a copy of a tensor from shared memory: it may read all bytes up to here
@@ -63,8 +63,8 @@ struct SharedAccess {
   std::uint32_t givers = 32;           ///< lanes of a warp that give an address: the lowest
 };
 
-/// True for atomics that do not race: scalars of one size that overlap do so completely. Others are a mixed-size data race, and
-/// operations of mbarriers are none of other objects: what else is done to an mbarrier is undefined. [PTX ISA 9.1, 8.2.3, 8.7.2, 8.3 and 9.7.13.16.1] Checked by KernelRaces.AtomicsOfTwoSizesRace.
+/// True for atomics that do not race: scalars of one size that overlap do so completely. Others are a mixed-size data race. An atomic of an
+/// mbarrier races with each operation of it, too, since its object is opaque. [PTX ISA 9.1, 8.2.3, 8.7.2, 8.3 and 9.7.13.15] Checked by KernelRaces.AtomicsOfTwoSizesRace.
 [[nodiscard]] inline bool are_atomics(SharedAccess const& a, SharedAccess const& b) {
   return a.role == RaceRole::atomic && b.role == RaceRole::atomic && a.scalar == b.scalar;
 }
@@ -101,8 +101,8 @@ void operands_as_accesses(program::Program& lowered);
                                                        Origins const& origins,
                                                        std::vector<SharedAccess> const& accesses);
 
-/// A store, atomic or copy at a constant address that writes a byte of an mbarrier at another one: the object is opaque until mbarrier.inval.
-/// [PTX ISA 9.1, 9.7.13.16.1] Checked by KernelRaces.AnMbarrierIsNotWritten.
+/// A store, atomic or copy at a constant address that writes a byte of an mbarrier at a constant address; nothing if no access does. Only instructions of
+/// mbarriers may write its object, which is opaque. [PTX ISA 9.1, 9.7.13.15] Checked by KernelRaces.AnMbarrierIsNotWritten.
 [[nodiscard]] std::optional<std::size_t> overwriting_mbarrier(program::Program const& program,
                                                               execution::Execution const& execution,
                                                               Origins const& origins,

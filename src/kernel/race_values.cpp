@@ -38,11 +38,10 @@ bool passes(Action a) {
 ValueTerms::ValueTerms(program::Program const& program) : program_(program) {
   for (auto const& name : program.names) {
     program::Opcode const op(name);
-    bool const fused = program::may_be_fused(op);
     named_.push_back(
         {is_commutative(name),
          (program::depends_on_operands_alone(op.name) || op.name == "setp") && !name.ends_with(" by 0"),
-         fused && (op.name == "add" || op.name == "sub"), fused && op.name == "mul"});
+         program::is_fusible_sum(op), program::is_fusible_product(op)});
   }
 }
 

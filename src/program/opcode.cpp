@@ -31,6 +31,15 @@ Space space_of(std::vector<std::string_view> const& parts) {
   return Space::generic;
 }
 
+/// True for an instruction of floating point that names no rounding mode.
+bool is_unrounded(Opcode const& op) {
+  static constexpr std::string_view roundings[] = {"rn", "rz", "rm", "rp", "rna"};
+  std::string_view const type = op.parts.back();
+  return (type.starts_with('f') || type.starts_with("bf")) &&
+         std::none_of(std::begin(roundings), std::end(roundings),
+                      [&](std::string_view r) { return op.has(r); });
+}
+
 }  // namespace
 
 Type type_of(std::string_view part) {
@@ -80,12 +89,8 @@ bool depends_on_operands_alone(std::string_view name) {
   return std::find(std::begin(pure), std::end(pure), name) != std::end(pure);
 }
 
-bool may_be_fused(Opcode const& op) {
-  static constexpr std::string_view roundings[] = {"rn", "rz", "rm", "rp", "rna"};
-  std::string_view const type = op.parts.back();
-  return (type.starts_with('f') || type.starts_with("bf")) &&
-         std::none_of(std::begin(roundings), std::end(roundings),
-                      [&](std::string_view r) { return op.has(r); });
-}
+bool is_fusible_product(Opcode const& op) { return op.name == "mul" && is_unrounded(op); }
+
+bool is_fusible_sum(Opcode const& op) { return (op.name == "add" || op.name == "sub") && is_unrounded(op); }
 
 }  // namespace swizproof::program

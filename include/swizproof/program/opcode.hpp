@@ -39,8 +39,9 @@ struct Opcode {
 /// True if the result of an instruction of this name depends on its operands alone.
 [[nodiscard]] bool depends_on_operands_alone(std::string_view name);
 
-/// True for an instruction of floating point without a rounding mode, as `mul.f32`: ptxas may make one fma of such a product and such a sum. [PTX ISA 9.1,
+/// True for a product, or a sum, of floating point without a rounding mode, as `mul.f32` and `sub.f16x2`: ptxas may make one fma of both. [PTX ISA 9.1,
 /// 9.7.3.3: add] Checked by KernelRaces.ASumMayBeFusedWithAProduct.
-[[nodiscard]] bool may_be_fused(Opcode const& op);
+[[nodiscard]] bool is_fusible_product(Opcode const& op);
+[[nodiscard]] bool is_fusible_sum(Opcode const& op);
 
 }  // namespace swizproof::program

@@ -194,14 +194,13 @@ Id Steps::leaf_of(Step const& s) {
 
 /// True for a sum that ptxas may fuse with a product: two of equal operands may be rounded in two ways.
 bool Steps::is_sum_of_product(Leaf const& sum) const {
-  program::Opcode const op(program_.names[sum.extra]);
-  if ((op.name != "add" && op.name != "sub") || !may_be_fused(op)) return false;
+  if (!program::is_fusible_sum(program::Opcode(program_.names[sum.extra]))) return false;
   return std::any_of(sum.args.begin(), sum.args.end(), [&](Id id) {
     Leaf const* const l = graph_.leaf_at(id);
     if (l == nullptr) return !graph_.is_constant(id);
     if (l->kind == Leaf::Kind::opaque) {
       program::Opcode const of(program_.names[l->extra]);
-      return of.name == "neg" || of.name == "abs" || (of.name == "mul" && may_be_fused(of));
+      return of.name == "neg" || of.name == "abs" || program::is_fusible_product(of);
     }
     return l->kind == Leaf::Kind::phi || l->kind == Leaf::Kind::exit;
   });

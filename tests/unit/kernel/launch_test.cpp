@@ -121,11 +121,11 @@ TEST(KernelGrid, BoundsTheNumberOfABlock) {
 TEST(KernelLaunch, ABlockHasAtMostTheThreadsOfMaxntid) {
   auto const stored = [](unsigned most, std::string const& address) {
     ptx::Module const m = ptx::read_module(
-        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.entry k() "
-        ".maxntid " +
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.entry "
+        "k(.param .u32 n) .maxntid " +
             std::to_string(most) +
             "\n{\n.reg .pred %p<3>; .reg .b32 %r<9>; mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r3, "
-            "%ntid.x;\n" +
+            "%ntid.x; ld.param.u32 %r5, [n];\n" +
             address + "add.u32 %r4, %r4, %r2;\nst.shared.u32 [%r4], %r1;\nX: ret;\n}\n",
         "test.ptx");
     return decide_kernel(m, m.functions.at(0), {}).accesses.at(0);
@@ -141,6 +141,19 @@ TEST(KernelLaunch, ABlockHasAtMostTheThreadsOfMaxntid) {
   EXPECT_EQ(stored(288, last).in_bounds, false);
   EXPECT_FALSE(stored(512, large).executed);
   EXPECT_TRUE(stored(544, large).executed);
+  // An execution is one of such a block, whether it is drawn or solved.
+  std::string const column = "\n@%p1 bra X;\nshl.b32 %r4, %r1, 7;\n",
+                    below = "setp.ge.u32 %p1, %r5, %r3; setp.lt.or.u32 %p1, %r5, 64, %p1;",
+                    solved =
+                        "shl.b32 %r6, %r3, 16; add.u32 %r6, %r6, 31337; mul.lo.u32 %r7, %r5, 3; "
+                        "setp.ne.u32 %p1, %r7, %r6;";
+  EXPECT_FALSE(stored(64, below + column).executed) << "64 <= n < %ntid.x";
+  EXPECT_TRUE(stored(96, below + column).executed);
+  KernelAccess const b = stored(64, solved + column);
+  ASSERT_TRUE(b.worst) << b.reason;
+  EXPECT_EQ(b.worst->values,
+            (std::vector<std::pair<std::string, std::uint64_t>>{{"n", 1408547}, {"ntid.x", 64}}))
+      << "(64 * 65536 + 31337) / 3";
 }
 
 /// A kernel of warps in clusters of a shape: a lane stores to its number times r3 + 1 words.
@@ -190,6 +203,7 @@ TEST(KernelGrid, ABlockHasAPlaceInItsCluster) {
   EXPECT_EQ(most("4", rank), 4U) << "1, 2, 3 or 4 words";
   EXPECT_EQ(most("2, 2", rank), 4U);
   EXPECT_EQ(most("1, 4, 2", rank), 8U);
+  EXPECT_EQ(most("3, 2", "mov.u32 %r3, %cluster_ctaid.y;"), 2U);
   EXPECT_EQ(most("2, 4", "mov.u32 %r3, %cluster_ctaid.y;"), 4U);
   EXPECT_EQ(
       most("4", "mov.u32 %r3, %cluster_ctarank; add.u32 %r3, %r3, %cluster_ctaid.x; add.u32 %r3, %r3, 1;"),

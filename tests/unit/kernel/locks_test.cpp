@@ -337,6 +337,8 @@ TEST(KernelLocks, AWriteInFrontOfTheLoopCountsUnlessABarrierOfTheBlockIsBehindIt
             KernelVerdict::refuted)
       << "no lane waits for one behind the loop";
   is_apart("st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0, 32;\n" + turn, "");
+  is_apart("O: st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0;\n" + turn,
+           "setp.lt.u32 %p4, %r7, %r3;\n@%p4 bra O;\n");
   is_apart("mov.u32 %r12, 0;\nO: st.volatile.shared.u32 [%r5], %r1;\nbar.sync 0;\n" + turn,
            "add.u32 %r12, %r12, 1; setp.lt.u32 %p4, %r12, 4;\n@%p4 bra O;\n");
 }
